@@ -26,6 +26,7 @@ mod failover;
 mod fairness;
 mod fuzzed_inputs;
 mod idempotency;
+mod jobs;
 mod mcp;
 mod metrics;
 mod migrated;

@@ -2,12 +2,14 @@
 //! resources or seed rows prevent the start.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use charter_codegen::Sources;
 use charter_runtime::App;
+use charter_runtime::job::Job;
 use charter_runtime::ops::{self, Route, link_routes};
 
-use crate::support::{Server, on_both};
+use crate::support::{Database, Fixture, Prepared, Server, nothing, on_both};
 
 on_both!(
     unknown_resource_in_a_link_is_an_error_with_a_hint,
@@ -16,6 +18,23 @@ on_both!(
     all_invalid_seed_rows_are_reported_at_once
 );
 
+/// The records service with a job, which adds the last resource of the platform.
+struct Service(Server);
+
+impl Fixture for Service {
+    async fn start(database: Database) -> Service {
+        static SQLITE: OnceLock<Prepared> = OnceLock::new();
+        static POSTGRES: OnceLock<Prepared> = OnceLock::new();
+        let template = if database == Database::Sqlite { &SQLITE } else { &POSTGRES };
+        let app = charter::app().job(Job::queued("rest", |_, _| Box::pin(async { Ok(()) })));
+        Service(Server::open(app, database, template, nothing, |_| {}).await)
+    }
+
+    fn server(&self) -> &Server {
+        &self.0
+    }
+}
+
 /// `products/{}/accessories`
 fn without_names(path: &str) -> String {
     let path = path.trim_start_matches("/api/v1/");
@@ -23,7 +42,7 @@ fn without_names(path: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-async fn every_served_path_is_compared_by_the_path_conflict_check(server: Server) {
+async fn every_served_path_is_compared_by_the_path_conflict_check(Service(server): Service) {
     let declared = charter_codegen::paths(Sources::load("resources".as_ref())).expect("the YAML is right");
     let known: BTreeSet<&str> = declared.iter().map(String::as_str).collect();
     let served: Vec<String> = ops::routes(&server.state).iter().map(|route| without_names(&route.path)).collect();
@@ -47,7 +66,7 @@ async fn unknown_resource_in_a_link_is_an_error_with_a_hint(server: Server) {
     assert!(error.contains("the application has no resource `prodct`; did you mean `product`?"), "{error}");
 }
 
-async fn every_openapi_name_is_compared_by_the_conflict_check(server: Server) {
+async fn every_openapi_name_is_compared_by_the_conflict_check(Service(server): Service) {
     let description = server.anonymous().get("/openapi.json").await.ok();
     let mut served = BTreeSet::new();
     for name in description["components"]["schemas"].as_object().expect("schemas").keys() {

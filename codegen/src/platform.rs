@@ -24,13 +24,15 @@ const RESOURCES: &[(&str, &[PlatformField])] = &[
 ];
 
 /// Resources that nothing may refer to.
-const SERVED: &[&str] = &["attachment", "audit_entry", "event", "import", "import_row", "webhook", "webhook_log"];
+const SERVED: &[&str] =
+    &["attachment", "audit_entry", "background_job", "event", "import", "import_row", "webhook", "webhook_log"];
 
 /// The platform's tables. A test in `migrations` compares them.
 pub const TABLES: &[&str] = &[
     "attachment_pending_deletions",
     "attachments",
     "audit_entries",
+    "background_jobs",
     "custom_fields",
     "custom_views",
     "events",
@@ -63,6 +65,7 @@ pub const TABLES: &[&str] = &[
 pub const PLURALS: &[&str] = &[
     "attachments",
     "audit_entries",
+    "background_jobs",
     "custom_fields",
     "custom_views",
     "import_rows",
@@ -127,6 +130,8 @@ pub const SCHEMAS: &[&str] = &[
     "ImportUpdate",
     "ImportRow",
     "ImportRowFields",
+    "BackgroundJob",
+    "BackgroundJobFields",
 ];
 
 /// See [`SCHEMAS`].
@@ -213,6 +218,10 @@ pub const OPERATIONS: &[&str] = &[
     "summarize_import_rows",
     "list_import_rows",
     "show_import_row",
+    "run_background_job",
+    "summarize_background_jobs",
+    "list_background_jobs",
+    "show_background_job",
     "describe_api",
     "health_live",
     "health_ready",
@@ -244,6 +253,7 @@ pub const TAGS: &[&str] = &[
     "Audit entries",
     "Imports",
     "Import rows",
+    "Background jobs",
     "Service",
 ];
 
@@ -251,6 +261,7 @@ pub const TAGS: &[&str] = &[
 pub const PATHS: &[&str] = &[
     "attachments",
     "audit_entries",
+    "background_jobs",
     "custom_fields",
     "custom_views",
     "imports",

@@ -128,6 +128,13 @@ impl<'m> Table<'m> {
         self.run(&format!("CREATE INDEX \"{name}\" ON \"{table}\" ({columns}) WHERE {condition}")).await
     }
 
+    /// Creates a unique index over the rows for which `condition` holds. `columns` and `condition` are SQL; the index is named
+    /// `<table>_<rows>_key`.
+    pub async fn unique_where(&self, columns: &str, rows: &str, condition: &str) -> Result<(), DbErr> {
+        let (table, name) = (self.name, self.index_name(&[rows], "key"));
+        self.run(&format!("CREATE UNIQUE INDEX \"{name}\" ON \"{table}\" ({columns}) WHERE {condition}")).await
+    }
+
     /// Creates a unique index without regard to case.
     ///
     /// On SQLite, only ASCII letters are folded. An index that depends on a function of the application would prevent other

@@ -26,6 +26,7 @@ pub use charter_core::{
     header, meta, metrics, network, number, online_indexes, ops, principal, query, record, resource, route,
     stale_reference, suggest, trace, trigram,
 };
-pub use charter_platform::{attachment, audit_log, auth, custom_fields, mail, view, webhook};
+pub use charter_platform::job::Job;
+pub use charter_platform::{attachment, audit_log, auth, custom_fields, job, mail, view, webhook};
 pub use command::main;
 pub use panel::{PanelCard, PanelContext, PanelPage, RenderPanel};

@@ -112,6 +112,12 @@ impl Server {
         self.second_node_with(|_| {}).await
     }
 
+    /// A node of another application over the same database.
+    pub async fn second_node_of(&self, app: App) -> Server {
+        let state = app.open(config(&self.url, &self.folder)).await.expect("the application opens");
+        Server::serve(self.database, state, self.url.clone(), self.token.clone(), self.folder.clone()).await
+    }
+
     /// Another node with other settings.
     pub async fn second_node_with(&self, configure: impl FnOnce(&mut Config)) -> Server {
         let mut config = config(&self.url, &self.folder);

@@ -2,10 +2,12 @@
 
 mod overdue;
 mod overdue_page;
+mod reminders;
 mod resources;
 
 use charter_migrations::prelude::*;
 use charter_runtime::App;
+use chrono::Days;
 
 pub use resources::generated;
 
@@ -21,6 +23,8 @@ pub fn app() -> App {
         .languages(generated::languages())
         .mount(overdue::paths)
         .panel_page(overdue_page::OVERDUE)
+        .with(reminders::Grace(Days::new(3)))
+        .job(reminders::REMIND_OVERDUE)
 }
 
 /// The migrations of the platform, then of the library.

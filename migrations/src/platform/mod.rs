@@ -30,6 +30,7 @@ mod m20261128_000023_platform_passkeys;
 mod m20261128_000024_platform_imports;
 mod m20261128_000025_platform_user_preferences;
 mod m20261129_000026_platform_record_numbers;
+mod m20261129_000027_platform_background_jobs;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -60,5 +61,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261128_000024_platform_imports::Migration),
         Transactional::boxed(m20261128_000025_platform_user_preferences::Migration),
         Transactional::boxed(m20261129_000026_platform_record_numbers::Migration),
+        Transactional::boxed(m20261129_000027_platform_background_jobs::Migration),
     ]
 }

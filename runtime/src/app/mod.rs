@@ -2,11 +2,9 @@
 
 mod router;
 mod serve;
+mod start_lock;
 mod unique_ids;
 
-use std::fs::File;
-use std::io::ErrorKind;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -22,18 +20,20 @@ use crate::seed;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
 use charter_core::counts;
 use charter_core::crypto::SecretKey;
-use charter_core::db::{Db, DedicatedLock, Dialect, Lock};
+use charter_core::db::{Db, Dialect};
 use charter_core::error::{Error, Result};
 use charter_core::metrics::Metrics;
 use charter_core::ops::{BoxFuture, Extensions, PublicUrl, ResponseCache, Route, State, link_routes};
 use charter_platform::auth;
 use charter_platform::auth::TokenCache;
+use charter_platform::job::{self, Job};
 use charter_platform::view::ViewVersion;
 use charter_platform::webhook::Webhooks;
 use charter_platform::{attachment, audit_log, custom_fields, import, mail, view, webhook};
 
 pub use self::router::router;
 pub use self::serve::{Running, Signals, serve};
+pub(crate) use self::start_lock::StartLock;
 
 /// Runs the application's migrations, and returns each with whether it is applied.
 pub type Migrate = for<'a> fn(&'a Db, Direction) -> BoxFuture<'a, Result<Vec<(String, bool)>>>;
@@ -72,6 +72,8 @@ pub struct App {
     pub(crate) migrate: Migrate,
     pub(crate) demo: Option<Demo>,
     mounts: Vec<Mount>,
+    jobs: Vec<Job>,
+    extensions: Extensions,
     panel_extensions: PanelExtensions,
 }
 
@@ -101,6 +103,8 @@ impl App {
             migrate: migrate::<M>,
             demo: None,
             mounts: Vec::new(),
+            jobs: Vec::new(),
+            extensions: Extensions::default(),
             panel_extensions: PanelExtensions::default(),
         }
     }
@@ -110,6 +114,23 @@ impl App {
     /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::server::authenticate())).
     pub fn mount(mut self, paths: Mount) -> App {
         self.mounts.push(paths);
+        self
+    }
+
+    /// Adds a value of the application, such as its settings or a client of another server. Hooks, actions and jobs read it by
+    /// its type with [`Context::extension`](charter_core::ops::Context::extension), mounted routes with `state.extension`. A
+    /// second value of the same type replaces the first.
+    pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> App {
+        self.extensions = self.extensions.with(value);
+        self
+    }
+
+    /// Adds a background job. The first one adds the resource `background_jobs`, with the history of all jobs.
+    pub fn job(mut self, job: Job) -> App {
+        if self.jobs.is_empty() {
+            self.routes.push(Route { is_platform: true, ..job::record::route() });
+        }
+        self.jobs.push(job);
         self
     }
 
@@ -162,15 +183,19 @@ impl App {
         let catalog = link_routes(&self.routes).map_err(Error::internal)?;
         let db = Db::connect_within(wait, &config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
-        let (webhooks, mails) = (webhook::Metrics::default(), mail::Metrics::default());
+        let (webhooks, mails, jobs) = (webhook::Metrics::default(), mail::Metrics::default(), job::Metrics::default());
         let metrics = Metrics::new(db.metrics(), |registry| {
             webhooks.register(registry);
             mails.register(registry);
+            jobs.register(registry);
         });
         db.metrics().log_slower_than(config.slow_statement);
         let storage =
             attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?;
-        let extensions = Extensions::default()
+        let extensions = self
+            .extensions
+            .clone()
+            .with(job::Jobs::new(self.jobs.clone(), jobs)?)
             .with(TokenCache::default())
             .with(self.panel_extensions.clone())
             .with(ViewVersion::default())
@@ -240,14 +265,7 @@ impl App {
 
     /// Waits for the lock of the start.
     pub(crate) async fn lock(&self, state: &ServerState) -> Result<StartLock> {
-        match state.db.dialect() {
-            Dialect::Postgres => Ok(StartLock::Advisory(Box::new(Lock::Start.acquire_dedicated(&state.db).await?))),
-            Dialect::Sqlite => {
-                let Some(database) = state.db.file().map(Path::to_path_buf) else { return Ok(StartLock::File(None)) };
-                let locked = tokio::task::spawn_blocking(move || lock_file(&database));
-                Ok(StartLock::File(locked.await.map_err(Error::internal)??))
-            }
-        }
+        StartLock::acquire(&state.db).await
     }
 
     pub(crate) async fn prepare_locked(&self, state: &Arc<ServerState>) -> Result<Vec<String>> {
@@ -301,37 +319,6 @@ impl App {
         let after = (self.migrate)(&state.db, direction).await?;
         let changed = after.into_iter().filter(|now| !before.contains(now));
         Ok(changed.map(|(name, _)| name).collect())
-    }
-}
-
-/// Lock of a process that prepares the database. It is also released when the process ends.
-pub(crate) enum StartLock {
-    /// An advisory lock of PostgreSQL.
-    Advisory(Box<DedicatedLock>),
-    /// A lock on a file next to the SQLite database; none where no file can be created.
-    File(Option<File>),
-}
-
-impl StartLock {
-    pub(crate) async fn release(self) -> Result<()> {
-        match self {
-            StartLock::Advisory(lock) => lock.release().await,
-            StartLock::File(file) => file.map_or(Ok(()), |file| file.unlock()).map_err(Error::internal),
-        }
-    }
-}
-
-/// Waits for the lock on a file next to this database. A folder without write permission has no lock: SQLite cannot create its
-/// journal there either.
-fn lock_file(database: &Path) -> Result<Option<File>> {
-    // Different links to the database share one lock.
-    let path = database.canonicalize().unwrap_or_else(|_| database.to_path_buf()).with_added_extension("start.lock");
-    let problem = |error: std::io::Error| Error::internal(format!("lock file {}: {error}", path.display()));
-    // A file of another user can be opened for reading, which suffices for a lock.
-    match File::open(&path).or_else(|_| File::create(&path)) {
-        Ok(file) => file.lock().map(|()| Some(file)).map_err(problem),
-        Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => Ok(None),
-        Err(error) => Err(problem(error)),
     }
 }
 

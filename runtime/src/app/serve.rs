@@ -23,6 +23,7 @@ use charter_core::online_indexes;
 use charter_core::ops::{State, idempotency};
 use charter_core::tasks::supervise;
 use charter_core::trigram;
+use charter_platform::job::{self, Jobs};
 use charter_platform::webhook::{Dispatcher, Webhooks};
 use charter_platform::{attachment, import};
 
@@ -81,7 +82,7 @@ pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
     let slots = state.config.webhook_concurrency as usize;
     let transport = state.extension::<Webhooks>()?.transport.clone();
     let engine = Dispatcher::start(state.state.clone(), transport, slots)?;
-    let background_tasks = vec![
+    let mut background_tasks = vec![
         spawn_supervised("attachments", &state, attachment::run_garbage_collection),
         spawn_supervised("idempotency", &state, idempotency::run_pruning),
         spawn_supervised("imports", &state, import::run_worker),
@@ -97,6 +98,9 @@ pub async fn serve(state: Arc<ServerState>) -> Result<Running> {
             counts::compact_in_background(&state.db, &state.metrics.tasks).await;
         }),
     ];
+    if !state.extension::<Jobs>()?.is_empty() {
+        background_tasks.push(spawn_supervised("jobs", &state, job::run_worker));
+    }
     Ok(Running { address, handle, serving, engine, accept_loop, background_tasks, state })
 }
 
@@ -146,13 +150,13 @@ impl Running {
         // At the same time, so that each has nearly all of the time.
         let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         let _ = tokio::join!(self.serving, self.engine.stop());
-        // After the requests, which start them.
-        if timeout_at(deadline, self.state.detached_tasks.wait()).await.is_err() {
-            tracing::warn!("detached tasks did not finish before the shutdown timeout");
-        }
         // The next start does the work that is left.
         for task in self.background_tasks {
             task.abort();
+        }
+        // After the requests and the workers of jobs, which start them.
+        if timeout_at(deadline, self.state.detached_tasks.wait()).await.is_err() {
+            tracing::warn!("detached tasks did not finish before the shutdown timeout");
         }
         self.state.db.close().await;
     }

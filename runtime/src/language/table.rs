@@ -27,6 +27,7 @@ const BUILT_IN: &[(&str, &str, &[&str])] = &[(
         "de/format.yaml",
         "de/frame.yaml",
         "de/imports.yaml",
+        "de/jobs.yaml",
         "de/labels.yaml",
         "de/list.yaml",
         "de/messages.yaml",

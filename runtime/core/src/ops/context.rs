@@ -157,6 +157,14 @@ impl<'a> Context<'a> {
         self.state
     }
 
+    /// The application's value of a type, which `App::with` has added.
+    ///
+    /// # Errors
+    /// An internal error that names the type, if there is none.
+    pub fn extension<T: Send + Sync + 'static>(&self) -> Result<&'a T> {
+        self.state.extension()
+    }
+
     /// The state, for tasks that outlive the request.
     pub fn state_arc(&self) -> &'a Arc<State> {
         self.state

@@ -1,19 +1,20 @@
-//! Values by their type, by which a room of the platform keeps its own state without being known here.
+//! Values by their type: the state of the platform's rooms and of the application, which the core does not know.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
 /// At most one value of each type.
-#[derive(Default)]
-pub struct Extensions(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
+#[derive(Default, Clone)]
+pub struct Extensions(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 impl Extensions {
     /// Adds a value.
     pub fn with<T: Send + Sync + 'static>(mut self, value: T) -> Extensions {
-        self.0.insert(TypeId::of::<T>(), Box::new(value));
+        self.0.insert(TypeId::of::<T>(), Arc::new(value));
         self
     }
 
@@ -23,7 +24,9 @@ impl Extensions {
     /// An internal error if there is none.
     pub fn get<T: Send + Sync + 'static>(&self) -> Result<&T> {
         let value = self.0.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref());
-        value.ok_or_else(|| Error::internal(format!("the state has no {}", type_name::<T>())))
+        value.ok_or_else(|| {
+            Error::internal(format!("the application has no {}: add it with App::with", type_name::<T>()))
+        })
     }
 }
 

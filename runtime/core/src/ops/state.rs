@@ -51,15 +51,15 @@ pub struct State {
     pub substring_indexes: ReadyIndexes,
     /// Tasks that continue when their client disconnects.
     pub detached_tasks: DetachedTasks,
-    /// State of the platform's resources, such as the token cache.
+    /// State of the platform's resources, such as the token cache, and of the application.
     pub extensions: Extensions,
 }
 
 impl State {
-    /// The state of a platform resource.
+    /// The value of a type: one that `App::with` has added, or the state of a platform resource.
     ///
     /// # Errors
-    /// An internal error if `App::open` has not added it.
+    /// An internal error that names the type, if there is none.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Result<&T> {
         self.extensions.get()
     }

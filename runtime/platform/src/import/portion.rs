@@ -21,12 +21,12 @@ use charter_core::record::Source;
 use sea_orm::{QueryResult, Value};
 
 use super::cells::{CellReader, RowBody};
-use super::lease::Claim;
 use super::plan::Plan;
 use super::progress::{self, Line};
 use super::reader::{Cell, Row};
 use super::record::{Model, REHEARSING, RUNNING};
 use super::titles::Titles;
+use crate::lease::Claim;
 
 /// Rows of a portion.
 pub(super) const PORTION_ROWS: usize = 250;

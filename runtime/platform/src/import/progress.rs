@@ -6,8 +6,8 @@ use charter_core::ops::{Context, State};
 use sea_orm::EntityTrait;
 use serde_json::{Value, json};
 
-use super::lease::{Claim, LEASE};
 use super::record::{DONE, Entity, Model, RUNNING};
+use crate::lease::{Claim, LEASE};
 
 /// The counts of outcomes, each with its column.
 const COUNTS: [(&str, &str); 6] = [

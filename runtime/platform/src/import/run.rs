@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use charter_core::error::{Error, Result};
 use charter_core::ops::{Context, State};
@@ -10,14 +9,11 @@ use charter_core::principal::Principal;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::lease::Claim;
 use super::portion::{PORTION_ROWS, Portions};
 use super::reader::{self, Format, Row};
 use super::record::{Model, REHEARSING, target};
 use super::{Imports, progress, stored_file};
-
-/// Interval at which the lease is extended while no rows arrive.
-const KEEP_INTERVAL: Duration = Duration::from_secs(5);
+use crate::lease::{Claim, KEEP_INTERVAL};
 
 /// Why the work on an import ended.
 #[derive(Debug, PartialEq, Eq)]

@@ -14,12 +14,12 @@ use charter_core::query::Condition;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect};
 use serde_json::{Map, Value};
 
-use super::lease::Claim;
 use super::portion::PORTION_ROWS;
 use super::progress::{self, errors_json};
 use super::record::{Model, UNDOING, target};
 use super::row;
 use super::run::{End, caller};
+use crate::lease::Claim;
 
 /// Undoes an import in portions, the last rows first.
 ///

@@ -11,10 +11,11 @@ use charter_core::query::Condition;
 use charter_core::resource::Resource as _;
 use tokio::time::timeout;
 
-use super::lease::{self, Claim};
+use super::lease;
 use super::record::{DONE, Entity, FAILED, REHEARSED, REHEARSING, RUNNING, UNDOING, UNDONE};
 use super::run::End;
 use super::{Imports, progress, run, undo};
+use crate::lease::Claim;
 
 /// Interval at which it looks for imports of other processes and expired leases.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -72,7 +73,7 @@ pub async fn run_here(state: &Arc<State>, caller: &Principal, id: i64, action: &
     };
     action::run(&context, entry, call).await?;
     // In the same transaction, so that no server takes it.
-    claim.take(state, context.db()).await?;
+    claim.take(state, lease::TABLE, context.db()).await?;
     transaction.commit(&outside).await?;
     process(state, &claim).await
 }

@@ -7,10 +7,11 @@ use charter_runtime::number::{Scaled, scale};
 
 use super::{Index, Table, Tables};
 
-/// Tables of no resource: unattached files, the outbox, deliveries, idempotency responses, record counts and applied
-/// migrations.
+/// Tables of no resource: unattached files, the jobs of an application without jobs, the outbox, deliveries, idempotency
+/// responses, record counts and applied migrations.
 const OTHERS: &[&str] = &[
     "attachment_pending_deletions",
+    "background_jobs",
     "events",
     "idempotency_keys",
     "record_blocks",
