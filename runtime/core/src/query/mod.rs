@@ -31,7 +31,6 @@ pub use cursor::{Cursor, pinned_time};
 pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
 pub use expression::RowExpression;
-pub use order_by::{KeysetRange, OrderBy, Position, PrefixSide};
 pub use order_by::{KeysetRange, OrderBy, Position, PrefixSide, is_ordered};
 pub use parse::parse;
 pub use plan::{
