@@ -14,8 +14,9 @@ mod usage;
 
 use std::ops::Deref;
 
+pub use self::fields::conditions::Names;
 pub use self::fields::patterns;
-use self::fields::{defaults, derived, evolution, examples, rules};
+use self::fields::{defaults, derived, evolution, examples, record_rules, rules};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, unindexed_filters};
 use self::relations::{embedded, includes, nesting, reference_cycles, references};
@@ -49,6 +50,7 @@ const FAMILIES: &[Family] = &[
     evolution::check,
     deprecation::check,
     rules::check,
+    record_rules::check,
     references::check,
     reference_cycles::check,
     derived::check,
