@@ -10,6 +10,7 @@ use crate::error::{FieldErrors, Result};
 use crate::expression::{self, Request};
 use crate::meta::{FieldMeta, ResourceMeta, UniqueMeta};
 use crate::ops::Context;
+use crate::query::RowExpression;
 
 /// The request of a condition that depends on no request.
 fn any_request<'a>(context: &Context<'a>) -> Request<'a> {
@@ -93,8 +94,9 @@ pub fn write_counted(sql: &mut Sql, context: &Context<'_>, meta: &'static Resour
         sql.push(" AND t.\"deleted_at\" IS NULL");
     }
     if let Some(rows) = set.rows {
+        let node = checked(rows, meta.fields)?;
         sql.push(" AND ");
-        expression::write(sql, "t", checked(rows, meta.fields)?, &any_request(context), &|_| None);
+        RowExpression::new(rows, node, sql.dialect, &any_request(context), &|_| None).write(sql, "t");
     }
     Ok(())
 }
