@@ -333,6 +333,8 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         events: false,
         fields: std::iter::once(id).chain(fields).collect(),
         unique: Vec::new(),
+        checks: Vec::new(),
+        frozen: None,
         indexes: Vec::new(),
         search: Vec::new(),
         order: Vec::new(),

@@ -66,7 +66,9 @@ pub struct Settings {
     pub custom_fields: Option<Span>,
     pub attachments: Option<Span>,
     pub events: Option<Span>,
-    pub unique: Vec<Vec<Word>>,
+    pub unique: Vec<Unique>,
+    pub checks: Vec<Check>,
+    pub frozen: Option<Word>,
     pub indexes: Vec<Vec<Word>>,
     pub search: Vec<Word>,
     pub title: Option<Word>,
@@ -78,6 +80,21 @@ pub struct Settings {
     /// Each secret with its description.
     pub reveals: Vec<(Word, Word)>,
     pub deprecated: Vec<Deprecation>,
+}
+
+/// Fields that must be unique together.
+pub struct Unique {
+    pub fields: Vec<Word>,
+    /// The condition of the records that count.
+    pub rows: Option<Word>,
+    pub ignore_case: Option<Span>,
+}
+
+/// A condition that each record must meet.
+pub struct Check {
+    pub that: Word,
+    pub field: Option<Word>,
+    pub message: Option<Word>,
 }
 
 /// A deprecated part of the resource.

@@ -171,6 +171,8 @@ fn a_short_resource_has_every_default() {
             FieldMeta { required: true, ..FieldMeta::new("body", Kind::Text) },
         ],
         unique: &[],
+        checks: &[],
+        frozen: None,
         indexes: &[],
         search: &[],
         ordered: &[],
@@ -195,7 +197,7 @@ fn every_key_of_the_resource_is_expanded() {
     assert_same(meta.under, Some(Under { resource: "member", field: "member_id" }));
     assert_eq!(meta.operations, [Operation::List, Operation::Show]);
     assert!(meta.singleton && meta.soft_delete && meta.custom_fields && meta.events);
-    assert_eq!(meta.unique, [["member_id", "name"]]);
+    assert_eq!(meta.unique, [UniqueMeta::plain(&["member_id", "name"])]);
     assert_eq!(meta.indexes, [&["name"][..], &["weight", "id"]]);
     assert_eq!(meta.search, ["name", "notes"]);
     assert_eq!(meta.ordered, ["weight"]);

@@ -30,6 +30,7 @@ mod platform;
 mod sqlite_ddl;
 mod table;
 mod transactional;
+mod unique_index;
 
 /// Migrations of the records service. `build.rs` lists the folder.
 mod service {
@@ -42,11 +43,13 @@ pub use platform::migrations as platform;
 pub use service::migrations as service;
 pub use table::Table;
 pub use transactional::Transactional;
+pub use unique_index::UniqueIndex;
 
 /// Imports of a migration file: SeaORM's traits, [`Table`], and the column types.
 pub mod prelude {
     pub use crate::column::*;
     pub use crate::order_index::by;
+    pub use crate::unique_index::set;
     pub use crate::{Table, Transactional};
     pub use sea_orm_migration::prelude::{
         DbErr, DeriveMigrationName, MigrationName, MigrationTrait, MigratorTrait, SchemaManager, async_trait,

@@ -10,7 +10,7 @@ use sea_orm_migration::sea_query::{self, Alias};
 
 use crate::alter::{COUNT_TRIGGER_PREFIX, SEARCH_TRIGGER_PREFIX};
 use crate::lock_retry::LockRetry;
-use crate::{Column, OrderIndex, sqlite_ddl};
+use crate::{Column, OrderIndex, UniqueIndex, sqlite_ddl, unique_index};
 
 /// The time of a soft delete.
 const DELETED_AT: &str = "deleted_at";
@@ -136,16 +136,15 @@ impl<'m> Table<'m> {
     }
 
     /// Creates a unique index without regard to case.
-    ///
-    /// On SQLite, only ASCII letters are folded. An index that depends on a function of the application would prevent other
-    /// tools from writing to the table. The application checks other scripts before it writes.
     pub async fn unique_folded(&self, column: &str) -> Result<(), DbErr> {
-        let (table, name) = (self.name, self.index_name(&[column], "key"));
-        let folded = match self.database() {
-            DbBackend::Sqlite => format!("\"{column}\" COLLATE NOCASE"),
-            _ => format!("charter_fold(\"{column}\")"),
-        };
-        self.create_index(true, &name, &format!("ON \"{table}\" ({folded})"), None).await
+        self.unique_set(unique_index::set(&[column]).ignore_case(&[column])).await
+    }
+
+    /// Creates a unique index over some rows, or without regard to case.
+    pub async fn unique_set(&self, index: UniqueIndex<'_>) -> Result<(), DbErr> {
+        let name = self.index_name(index.columns, "key");
+        let over = format!("ON \"{}\" {}", self.name, index.over(self.database()));
+        self.create_index(true, &name, &over, None).await
     }
 
     /// Creates a trigram index on PostgreSQL, for substring search without regard to case.

@@ -14,8 +14,9 @@ mod usage;
 
 use std::ops::Deref;
 
+pub use self::fields::conditions::Names;
 pub use self::fields::patterns;
-use self::fields::{defaults, derived, evolution, examples, rules, sequences};
+use self::fields::{defaults, derived, evolution, examples, record_rules, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, titles, unindexed_filters};
 use self::relations::{deletions, embedded, includes, nesting, reference_cycles, references};
@@ -50,6 +51,7 @@ const FAMILIES: &[Family] = &[
     deprecation::check,
     rules::check,
     sequences::check,
+    record_rules::check,
     references::check,
     deletions::check,
     reference_cycles::check,

@@ -52,6 +52,9 @@ codes! {
     BadPattern = "C0306",
     DefaultBreaksRule = "C0307",
     BadCondition = "C0308",
+    BadCheck = "C0309",
+    BadFrozen = "C0310",
+    BadUnique = "C0311",
     BadSequence = "C0312",
     BadTitle = "C0313",
 

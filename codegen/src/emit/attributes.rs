@@ -24,6 +24,7 @@ pub fn resource(resource: &Resource) -> Vec<TokenStream> {
         words.collect(),
         nature(resource),
         access(resource),
+        rules(resource),
         order(resource),
         includes(resource),
         deprecated(resource),
@@ -64,10 +65,27 @@ fn access(resource: &Resource) -> Vec<TokenStream> {
     options.map(|(key, name)| quote!(#key = #name)).collect()
 }
 
+/// Conditions over a whole record.
+fn rules(resource: &Resource) -> Vec<TokenStream> {
+    let checks = resource.checks.iter().map(|check| {
+        let that = check.that.as_str();
+        let field = check.field.iter().map(|name| name.as_str()).map(|name| quote!(, field = #name));
+        let message = check.message.iter().map(|text| text.as_str()).map(|text| quote!(, message = #text));
+        quote!(check(that = #that #(#field)* #(#message)*))
+    });
+    let frozen = resource.frozen.iter().map(|condition| condition.as_str()).map(|text| quote!(frozen = #text));
+    checks.chain(frozen).collect()
+}
+
 fn order(resource: &Resource) -> Vec<TokenStream> {
     let unique = resource.unique.iter().map(|set| {
-        let names = set.value.iter().map(Name::as_str);
-        quote!(unique(#(#names),*))
+        let names = set.fields.value.iter().map(Name::as_str);
+        if set.is_plain() {
+            return quote!(unique(#(#names),*));
+        }
+        let rows = set.rows.iter().map(|text| text.as_str()).map(|text| quote!(, where = #text));
+        let ignore_case = set.ignore_case.then(|| quote!(, ignore_case));
+        quote!(unique(fields(#(#names),*) #(#rows)* #ignore_case))
     });
     let indexing = resource.indexing();
     let wanted = |key: &str, names: &[String]| {

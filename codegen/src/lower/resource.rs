@@ -7,11 +7,13 @@ use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
 use crate::diagnostic::Problems;
 use crate::model::{
-    Access, Deprecated, Deprecation, Field, HookPoint, Name, OrderKey, Resource, Seed, Shown, Type, Under,
+    Access, Check, Deprecated, Deprecation, Field, HookPoint, Name, OrderKey, Resource, Seed, Shown, Type, Under,
+    UniqueSet,
 };
 use crate::source::{Sources, Spanned};
 use crate::syntax::Syntax;
 use crate::syntax::field::DeprecatedSyntax;
+use crate::syntax::record_rules::{CheckSyntax, UniqueSyntax};
 use crate::syntax::resource::ResourceSyntax;
 
 /// Completes one resource.
@@ -63,7 +65,9 @@ pub fn lower(
         events: is_on(&written.events),
         deprecated: deprecated(written, &fields),
         fields,
-        unique: written.unique.clone(),
+        unique: written.unique.iter().map(unique_set).collect(),
+        checks: written.checks.iter().filter_map(check).collect(),
+        frozen: written.frozen.clone(),
         indexes: written.indexes.clone(),
         search: written.search.clone(),
         order: written.order.iter().map(order_key).collect(),
@@ -96,6 +100,16 @@ fn order_key(written: &Name) -> OrderKey {
         Some(field) => OrderKey { field: Spanned::new(field.to_owned(), written.span), descending: true },
         None => OrderKey { field: written.clone(), descending: false },
     }
+}
+
+fn unique_set(written: &UniqueSyntax) -> UniqueSet {
+    UniqueSet { fields: written.fields.clone(), rows: written.rows.clone(), ignore_case: is_on(&written.ignore_case) }
+}
+
+/// A check; none without its condition, which is reported.
+fn check(written: &CheckSyntax) -> Option<Check> {
+    let CheckSyntax { that, field, message } = written.clone();
+    Some(Check { that: that?, field, message })
 }
 
 fn is_on(flag: &Option<Spanned<bool>>) -> bool {

@@ -10,7 +10,9 @@ use super::table::{Column, Index, IndexKind};
 /// Queries whose counts must be zero.
 pub fn checks(step: &Step, dialect: Dialect) -> Vec<String> {
     let (table, conditions) = match step {
-        Step::AddIndex { table, index } if index.kind == IndexKind::Unique => return vec![repeated(table, index)],
+        Step::AddIndex { table, index } if index.kind == IndexKind::Unique => {
+            return vec![repeated(table, index, dialect)];
+        }
         Step::Require { table, column } => (table, conditions(&column.nullable(), column, dialect)),
         Step::Change { table, from, to } => (table, conditions(from, to, dialect)),
         _ => return Vec::new(),
@@ -28,12 +30,16 @@ fn conditions(from: &Column, to: &Column, dialect: Dialect) -> Vec<String> {
 }
 
 /// Counts value sets that several rows of a unique index share. Nulls are distinct.
-fn repeated(table: &str, index: &Index) -> String {
-    let columns: Vec<String> = index.columns.iter().map(|column| format!("\"{column}\"")).collect();
-    let mut conditions: Vec<String> = columns.iter().map(|column| format!("{column} IS NOT NULL")).collect();
-    if index.live {
-        conditions.push("\"deleted_at\" IS NULL".to_owned());
-    }
+fn repeated(table: &str, index: &Index, dialect: Dialect) -> String {
+    // The index of SQLite folds ASCII letters, as its `lower` does.
+    let key = |column: &String| match (index.folded.contains(column), dialect) {
+        (true, Dialect::Sqlite) => format!("lower(\"{column}\")"),
+        (true, Dialect::Postgres) => format!("charter_fold(\"{column}\")"),
+        (false, _) => format!("\"{column}\""),
+    };
+    let columns: Vec<String> = index.columns.iter().map(key).collect();
+    let mut conditions: Vec<String> = index.columns.iter().map(|column| format!("\"{column}\" IS NOT NULL")).collect();
+    conditions.extend(index.conditions(dialect));
     format!(
         "SELECT count(*) FROM (SELECT 1 FROM \"{table}\" WHERE {} GROUP BY {} HAVING count(*) > 1) AS r",
         conditions.join(" AND "),

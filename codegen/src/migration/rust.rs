@@ -73,7 +73,7 @@ fn function(name: &str, steps: &[Step], online: bool) -> String {
 /// Names of the migrations' prelude and parameter, which a variable of a table must not shadow, besides the builders of
 /// the storage types.
 const RESERVED_VARIABLES: &[&str] =
-    &["by", "custom_fields", "decimal", "id", "manager", "reference", "singleton_id", "string"];
+    &["by", "custom_fields", "decimal", "id", "manager", "reference", "set", "singleton_id", "string"];
 
 /// True for the function that builds the column of a type.
 fn is_builder(word: &str) -> bool {
@@ -117,6 +117,14 @@ fn create(table: &Table) -> String {
 
 fn add_index(index: &Index) -> String {
     let columns = || index.columns.iter().map(|column| format!("{column:?}")).collect::<Vec<_>>().join(", ");
+    if !index.folded.is_empty() || index.rows.is_some() {
+        let folded: Vec<String> = index.folded.iter().map(|column| format!("{column:?}")).collect();
+        let folded = (!folded.is_empty()).then(|| format!(".ignore_case(&[{}])", folded.join(", ")));
+        let rows = index.rows.as_ref().map(|rows| format!(".rows({:?}, {:?})", rows.sqlite, rows.postgres));
+        let live = index.live.then(|| ".live()".to_owned());
+        let parts: String = [folded, rows, live].into_iter().flatten().collect();
+        return format!("unique_set(set(&[{}]){parts})", columns());
+    }
     match (index.kind, index.live) {
         (IndexKind::Plain, false) => format!("index(&[{}])", columns()),
         (IndexKind::Plain, true) => format!("index_live(&[{}])", columns()),

@@ -130,10 +130,19 @@ fn add_index(table: &str, index: &Index, name: &str, dialect: Dialect, online: b
     }
     let concurrently = if online && dialect == Postgres { "CONCURRENTLY " } else { "" };
     let columns = index.columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ");
-    let live = if index.live { " WHERE \"deleted_at\" IS NULL" } else { "" };
+    let conditions = index.conditions(dialect);
+    let live = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
     Some(match index.kind {
         IndexKind::Plain => format!("CREATE INDEX {concurrently}\"{name}\" ON \"{table}\" ({columns}){live}"),
-        IndexKind::Unique => format!("CREATE UNIQUE INDEX {concurrently}\"{name}\" ON \"{table}\" ({columns}){live}"),
+        IndexKind::Unique => {
+            let key = |column: &String| match (index.folded.contains(column), dialect) {
+                (true, Sqlite) => format!("\"{column}\" COLLATE NOCASE"),
+                (true, Postgres) => format!("charter_fold(\"{column}\")"),
+                (false, _) => format!("\"{column}\""),
+            };
+            let keys = index.columns.iter().map(key).collect::<Vec<_>>().join(", ");
+            format!("CREATE UNIQUE INDEX {concurrently}\"{name}\" ON \"{table}\" ({keys}){live}")
+        }
         IndexKind::Order { text, nullable } => {
             let nulls = if nullable && dialect == Postgres { " NULLS FIRST" } else { "" };
             let keys = if text {

@@ -2,7 +2,8 @@
 
 use charter_model::{Storage, naming};
 
-use crate::snapshot::{Default, Field, Kind, Resource, Snapshot};
+use super::sql::Dialect;
+use crate::snapshot::{Default, Field, Kind, Resource, Rows, Snapshot};
 
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,10 @@ pub struct Reference {
 pub struct Index {
     pub kind: IndexKind,
     pub columns: Vec<String>,
+    /// The columns whose texts are the same without regard to case.
+    pub folded: Vec<String>,
+    /// The condition of its rows, besides `live`.
+    pub rows: Option<Rows>,
     /// It holds only rows that are not deleted.
     pub live: bool,
 }
@@ -59,12 +64,17 @@ impl Table {
     pub fn of(snapshot: &Snapshot, resource: &Resource) -> Table {
         let fields: Vec<&Field> = resource.ordered().into_iter().filter(|field| field.is_column()).collect();
         let live = resource.soft_delete;
-        let index = |kind, columns: &[String], live| Index { kind, columns: columns.to_vec(), live };
+        let index = |kind, columns: &[String], live| Index { live, ..Index::new(kind, columns) };
         let mut indexes = Vec::new();
         for field in fields.iter().filter(|field| field.rules.contains_key("unique")) {
             indexes.push(index(IndexKind::Unique, std::slice::from_ref(&field.name), live));
         }
-        indexes.extend(resource.unique.iter().map(|set| index(IndexKind::Unique, set, live)));
+        let is_text = |name: &&String| fields.iter().any(|field| field.name == **name && field.kind.facts().is_folded);
+        indexes.extend(resource.unique.iter().map(|set| Index {
+            folded: set.fields.iter().filter(|name| set.ignore_case && is_text(name)).cloned().collect(),
+            rows: set.rows.clone(),
+            ..index(IndexKind::Unique, &set.fields, live)
+        }));
         indexes.extend(resource.indexes.iter().map(|set| index(IndexKind::Plain, set, live)));
         for name in &resource.ordered {
             let Some(field) = fields.iter().find(|field| field.name == *name) else { continue };
@@ -121,6 +131,20 @@ impl Column {
 }
 
 impl Index {
+    pub fn new(kind: IndexKind, columns: &[String]) -> Index {
+        Index { kind, columns: columns.to_vec(), folded: Vec::new(), rows: None, live: false }
+    }
+
+    /// The conditions of its rows, in the SQL of a database.
+    pub fn conditions(&self, dialect: Dialect) -> Vec<String> {
+        let live = self.live.then(|| "\"deleted_at\" IS NULL".to_owned());
+        let rows = self.rows.as_ref().map(|rows| match dialect {
+            Dialect::Sqlite => rows.sqlite.clone(),
+            Dialect::Postgres => rows.postgres.clone(),
+        });
+        live.into_iter().chain(rows).collect()
+    }
+
     /// True if a dropped index can serve until the new ones of its table exist: none of them has its name, its columns
     /// stay, and so does soft deletion, which its condition may name.
     pub fn is_replaced(&self, then: &Table, now: &Table) -> bool {
@@ -212,10 +236,8 @@ mod tests {
 
     #[test]
     fn index_names_fit_the_limit_of_postgresql() {
-        let index = |kind, columns: &[&str]| Index {
-            kind,
-            columns: columns.iter().map(|column| (*column).to_owned()).collect(),
-            live: false,
+        let index = |kind, columns: &[&str]| {
+            Index::new(kind, &columns.iter().map(|column| (*column).to_owned()).collect::<Vec<_>>())
         };
         assert_eq!(index(IndexKind::Plain, &["sku"]).name("products"), "products_sku_idx");
         assert_eq!(index(IndexKind::Unique, &["a", "b"]).name("things"), "things_a_b_key");

@@ -138,7 +138,11 @@ impl Resource {
         let unique = field.rules.iter().any(|rule| rule.value == Rule::Unique);
         let begins = |set: &Vec<String>| set.first() == Some(name);
         let sets = indexing.sets.iter().any(begins)
-            || self.unique.iter().any(|set| set.value.first().is_some_and(|first| first.value == *name));
+            || self
+                .unique
+                .iter()
+                .filter(|set| set.is_plain())
+                .any(|set| set.fields.value.first().is_some_and(|first| first.value == *name));
         let values = name == "id" || unique || sets;
         let ordered = indexing.ordered.contains(name);
         match wanted {

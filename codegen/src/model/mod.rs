@@ -11,6 +11,6 @@ pub use crate::syntax::field::Described;
 pub use field::{Default, Field, FieldPlaces, Kind};
 pub use indexing::{MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, UnservedReason};
 pub use schema::{
-    Action, ActionOutput, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey, Resource,
-    Schema, Seed, Sorts, Under,
+    Action, ActionOutput, Check, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey,
+    Resource, Schema, Seed, Sorts, Under, UniqueSet,
 };

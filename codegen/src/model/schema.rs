@@ -116,7 +116,10 @@ pub struct Resource {
     pub events: bool,
     /// Every field in the order of the single record, with server fields.
     pub fields: Vec<Field>,
-    pub unique: Vec<Spanned<Vec<Name>>>,
+    pub unique: Vec<UniqueSet>,
+    pub checks: Vec<Check>,
+    /// The condition under which no field of a record changes any more.
+    pub frozen: Option<Name>,
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
     /// The order of a list without `sort`.
@@ -209,6 +212,32 @@ impl Resource {
     pub fn has_behaviour(&self) -> bool {
         !self.hooks.is_empty() || !self.actions.is_empty()
     }
+}
+
+/// Fields whose values must be unique together.
+#[derive(Debug, Clone)]
+pub struct UniqueSet {
+    pub fields: Spanned<Vec<Name>>,
+    /// The condition of the records that count; none if all do.
+    pub rows: Option<Name>,
+    /// Texts that differ in case alone are the same.
+    pub ignore_case: bool,
+}
+
+impl UniqueSet {
+    /// True if its index finds records by its fields.
+    pub fn is_plain(&self) -> bool {
+        self.rows.is_none() && !self.ignore_case
+    }
+}
+
+/// A condition that each record must meet.
+#[derive(Debug, Clone)]
+pub struct Check {
+    pub that: Name,
+    /// The field of its message; none for the first field of the condition.
+    pub field: Option<Name>,
+    pub message: Option<Name>,
 }
 
 /// The parent in a nested path.

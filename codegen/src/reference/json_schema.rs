@@ -140,6 +140,17 @@ fn shape(of: Shape) -> Value {
                 { "type": "array", "minItems": 1, "uniqueItems": true, "items": { "enum": predicates() } },
             ] })),
         ] }),
+        Shape::UniqueSets => {
+            let mut each = table(&keys::UNIQUE);
+            each["required"] = json!(["fields"]);
+            let names = json!({ "type": "array", "minItems": 1, "items": name() });
+            json!({ "type": "array", "items": { "anyOf": [names, each] } })
+        }
+        Shape::Checks => {
+            let mut each = table(&keys::CHECK);
+            each["required"] = json!(["that"]);
+            json!({ "type": "array", "items": each })
+        }
         Shape::Sorts => {
             json!({ "anyOf": [{ "enum": SortWord::WORDS }, { "type": "array", "uniqueItems": true, "items": name() }] })
         }

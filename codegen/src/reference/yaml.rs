@@ -28,6 +28,8 @@ pub fn text() -> String {
     section(&mut text, "A field of an action's answer", &keys::OUTPUT);
     section(&mut text, "A permission", &keys::PERMISSION);
     section(&mut text, "Row rules", &keys::ACCESS);
+    section(&mut text, "A check", &keys::CHECK);
+    section(&mut text, "A unique set", &keys::UNIQUE);
     text
 }
 
@@ -72,6 +74,8 @@ fn shape(shape: Shape) -> String {
         Shape::Day => "a date, `2026-03-21`".into(),
         Shape::Deprecated => "`since`, `sunset` and `use`".into(),
         Shape::DeprecatedFilters => "filters as in `q`, with `since`, `sunset` and `use`".into(),
+        Shape::UniqueSets => "a list of lists of names, or of unique sets".into(),
+        Shape::Checks => "a list of checks".into(),
         Shape::Sorts => "`shown`, `none`, or a list of names".into(),
         Shape::Includes => "camelCase names with what they load".into(),
         Shape::Actions => "names with their actions".into(),

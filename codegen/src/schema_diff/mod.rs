@@ -5,9 +5,11 @@ mod deprecation;
 mod embedding;
 mod field;
 mod kind;
+mod record_rules;
 mod rename;
 mod report;
 mod resource;
+mod unique;
 
 use crate::snapshot::Snapshot;
 

@@ -1,6 +1,6 @@
 //! Changes of a resource: names, access, operations, deletion, indexes and includes.
 
-use super::{Changes, Effect, Pair, action, deprecation, field, fields, lacking, quoted};
+use super::{Changes, Effect, Pair, action, deprecation, field, fields, lacking, quoted, record_rules, unique};
 use crate::snapshot::{Include, Resource};
 
 pub fn compare(pair: &Pair<'_, Resource>, changes: &mut Changes<'_>) {
@@ -26,9 +26,11 @@ fn both(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
         &mut changes.within("fields"),
     );
     labels(before, after, changes);
+    unique::compare(before, after, changes);
     sets(before, after, changes);
     title(before, after, changes);
     order(before, after, changes);
+    record_rules::compare(before, after, changes);
     includes(before, after, changes);
     action::compare_all(&before.actions, &after.actions, changes);
     deprecation::compare(before, after, changes);
@@ -197,32 +199,10 @@ fn labels(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
 }
 
-/// Compares unique sets and indexes.
+/// Compares indexes.
 fn sets(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     // A set stays the same under the new names of its fields.
     let renamed = |set: &Vec<String>| -> Vec<String> { set.iter().map(|name| renamed(after, before, name)).collect() };
-    let then: Vec<Vec<String>> = before.unique.iter().map(renamed).collect();
-    let is_permuted = |set: &Vec<String>, sets: &[Vec<String>]| {
-        sets.iter().any(|other| set.len() == other.len() && set.iter().all(|name| other.contains(name)))
-    };
-    for set in lacking(&after.unique, &then) {
-        if is_permuted(set, &then) && after.soft_delete == before.soft_delete {
-            let message = format!("the order of the columns is {}", quoted(set));
-            changes.within("unique").push(Effect::Internal, message);
-            continue;
-        }
-        if was_unique(before, after, &then, set) {
-            let message = format!("{} must be unique together, and already were", quoted(set));
-            changes.within("unique").push(Effect::Internal, message);
-            continue;
-        }
-        let stops = format!("rows with the same {} stop the migration", quoted(set));
-        let message = format!("{} must be unique together", quoted(set));
-        changes.within("unique").push_with(Effect::Breaking, message, Some(stops));
-    }
-    for set in lacking(&then, &after.unique).into_iter().filter(|set| !is_permuted(set, &after.unique)) {
-        changes.within("unique").push(Effect::Addition, format!("{} can repeat", quoted(set)));
-    }
     let then: Vec<Vec<String>> = before.indexes.iter().map(renamed).collect();
     for set in lacking(&after.indexes, &then) {
         changes.within("indexes").push(Effect::Internal, format!("an index on {} is added", quoted(set)));
@@ -272,26 +252,8 @@ fn order(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
 }
 
-/// True if existing rows satisfy a new unique set: a subset of its fields was unique before, in the same rows and with
-/// the same values.
-fn was_unique(before: &Resource, after: &Resource, then: &[Vec<String>], set: &[String]) -> bool {
-    let pairs = fields(&before.fields, &after.fields);
-    let earlier = |name: &String| {
-        pairs.iter().find(|pair| pair.after.is_some_and(|field| field.name == *name)).and_then(|pair| pair.before)
-    };
-    let is_filled = |name: &String| match (earlier(name), after.fields.get(name)) {
-        (Some(then), Some(now)) => then.nullable && !now.nullable || then.kind != now.kind,
-        _ => true,
-    };
-    let alone = |name: &&String| earlier(name).is_some_and(|field| field.rules.contains_key("unique"));
-    let mut sets: Vec<Vec<String>> = set.iter().filter(alone).map(|name| vec![name.clone()]).collect();
-    sets.extend(then.iter().cloned());
-    let is_within = |those: &Vec<String>| those.iter().all(|name| set.contains(name) && !is_filled(name));
-    (after.soft_delete || !before.soft_delete) && sets.iter().any(is_within)
-}
-
 /// The later name of a field of the earlier resource.
-fn renamed(after: &Resource, before: &Resource, name: &str) -> String {
+pub fn renamed(after: &Resource, before: &Resource, name: &str) -> String {
     let pairs = fields(&before.fields, &after.fields);
     let pair = pairs.iter().find(|pair| pair.before.is_some_and(|field| field.name == name));
     pair.and_then(|pair| pair.after).map_or(name, |field| field.name.as_str()).to_owned()

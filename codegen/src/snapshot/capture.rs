@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
-use super::{Action, Default, Deprecation, Field, Include, Resource, Snapshot, kind};
+use super::{Action, Default, Deprecation, Field, Include, Resource, Snapshot, kind, unique};
 use crate::check::Checked;
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, Type};
 use crate::source::Span;
@@ -33,11 +33,6 @@ impl Snapshot {
 
 fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
     let text = |name: &Name| name.value.clone();
-    let lists = |sets: &[crate::source::Spanned<Vec<Name>>]| {
-        let mut lists: Vec<Vec<String>> = sets.iter().map(|set| set.value.iter().map(text).collect()).collect();
-        lists.sort();
-        lists
-    };
     let operations: Vec<Operation> = resource.operations.iter().map(|operation| operation.value).collect();
     let mut indexing = resource.indexing();
     indexing.sets.sort();
@@ -69,7 +64,9 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
             sorts: written.is_listed() && written.kind.has_order() && resource.sorts_by(written),
             ..field(schema, resource, written, position)
         })),
-        unique: lists(&resource.unique),
+        unique: unique::capture(resource),
+        checks: resource.checks.iter().map(check).collect(),
+        frozen: resource.frozen.as_ref().map(text),
         indexes: indexing.sets,
         search: indexing.search,
         ordered: indexing.ordered,
@@ -81,6 +78,11 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         hooks: words(&resource.hooks.iter().map(|point| point.hook).collect::<Vec<_>>()),
         seed: resource.seed.as_ref().map(|seed| text(&seed.name)),
     }
+}
+
+fn check(declared: &model::Check) -> (String, (Option<String>, Option<String>)) {
+    let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
+    (declared.that.value.clone(), (text(&declared.field), text(&declared.message)))
 }
 
 fn deprecation(declared: &model::Deprecation) -> (String, Deprecation) {

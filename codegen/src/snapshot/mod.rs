@@ -7,6 +7,7 @@
 mod capture;
 mod folder;
 mod kind;
+mod unique;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use charter_model::{Access, Shown};
 pub use kind::{Kind, text as kind_text};
+pub use unique::{Rows, UniqueSet};
 
 /// All resources of an application.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -68,7 +70,12 @@ pub struct Resource {
     pub timestamps: String,
     pub fields: BTreeMap<String, Field>,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub unique: Vec<Vec<String>>,
+    pub unique: Vec<UniqueSet>,
+    /// The checks by condition, each with its field and its message.
+    #[serde(skip)]
+    pub checks: BTreeMap<String, (Option<String>, Option<String>)>,
+    #[serde(skip)]
+    pub frozen: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub indexes: Vec<Vec<String>>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -240,6 +240,7 @@ pub fn shape(key: &str, node: &Node) -> Option<String> {
             true => format!("write `deprecated: {{ since: {text} }}`"),
             false => "add the date: `deprecated: { since: 2026-03-21 }`".to_owned(),
         }),
+        ("check", ..) => text.map(|text| format!("write `{{ that: {text} }}`")),
         ("action", ..) => {
             let on = text.and_then(|text| ActionOn::read(&text));
             on.map(|on| format!("write `{{ on: {} }}`", on.word()))

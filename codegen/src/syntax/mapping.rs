@@ -192,6 +192,17 @@ impl<'a, 'p> Mapping<'a, 'p> {
         sets.map(|item| Spanned::new(texts(item, name, self.problems), item.span)).collect()
     }
 
+    /// The elements of a list of mappings.
+    pub fn items(&mut self, name: &str) -> &'a [Node] {
+        let Some(node) = self.node(name) else { return &[] };
+        let Value::List(items) = &node.value else {
+            let problem = with_shape(misshapen(node, &format!("`{name}`"), "a list"), name, node);
+            self.problems.push(or_left_out(problem, node));
+            return &[];
+        };
+        items
+    }
+
     /// The entries of a mapping from names.
     pub fn entries(&mut self, name: &str) -> &'a [Entry] {
         let Some(node) = self.node(name) else { return &[] };

@@ -91,7 +91,17 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             _ => false,
         },
         Value::List(_) => {
-            matches!(shape, Shape::Words(_) | Shape::Names | Shape::Order | Shape::Sets | Shape::Sorts | Shape::Values)
+            matches!(
+                shape,
+                Shape::Words(_)
+                    | Shape::Names
+                    | Shape::Order
+                    | Shape::Sets
+                    | Shape::Sorts
+                    | Shape::Values
+                    | Shape::UniqueSets
+                    | Shape::Checks
+            )
         }
         Value::Map(_) => matches!(
             shape,

@@ -6,6 +6,7 @@ use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
 use super::misplaced_keys::{self, Misplaced};
+use super::record_rules::{self, CheckSyntax, UniqueSyntax};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -47,7 +48,9 @@ pub struct ResourceSyntax {
     pub renamed_from: Option<Name>,
     pub fields: Vec<FieldSyntax>,
     pub detail: Vec<FieldSyntax>,
-    pub unique: Vec<Spanned<Vec<Name>>>,
+    pub unique: Vec<UniqueSyntax>,
+    pub checks: Vec<CheckSyntax>,
+    pub frozen: Option<Name>,
     pub indexes: Vec<Spanned<Vec<Name>>>,
     pub search: Vec<Name>,
     pub ordered: Vec<Name>,
@@ -132,7 +135,9 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         renamed_from: mapping.text("renamed_from"),
         fields: fields(&mut mapping, "fields", &keys::FIELD),
         detail: fields(&mut mapping, "detail", &keys::FIELD),
-        unique: mapping.sets("unique"),
+        unique: record_rules::unique(&mut mapping),
+        checks: record_rules::checks(&mut mapping),
+        frozen: mapping.text("frozen"),
         indexes: mapping.sets("indexes"),
         search: mapping.texts("search").unwrap_or_default(),
         ordered: mapping.texts("ordered").unwrap_or_default(),

@@ -93,7 +93,7 @@ async fn a_book_is_lent_to_one_reader_at_a_time(database: Database) {
     assert_eq!(day("lent_on"), chrono::Utc::now().date_naive());
 
     let (status, answer) = lend(&library, book, "Grace").await;
-    assert_eq!((status, &answer["errors"]), (422, &json!({ "book_id": ["is lent already"] })));
+    assert_eq!((status, &answer["errors"]), (422, &json!({ "book_id": ["is already taken"] })));
 
     let (status, first) = library.post(&format!("loans/{loan}/give_back"), json!({})).await;
     assert_eq!(status, 200);

@@ -5,7 +5,7 @@ use syn::Type;
 
 use super::entry::{Entry, Value};
 use super::{Written, flag, once, text, texts, unknown};
-use crate::ast::{Action, Deprecation, Include, Settings, Target, Under, Word};
+use crate::ast::{Action, Check, Deprecation, Include, Settings, Target, Under, Unique, Word};
 use crate::problems::Problems;
 
 const RESOURCE_KEYS: &[&str] = &[
@@ -31,6 +31,8 @@ const RESOURCE_KEYS: &[&str] = &[
     "attachments",
     "events",
     "unique",
+    "check",
+    "frozen",
     "index",
     "search",
     "title",
@@ -67,7 +69,9 @@ pub fn read(written: &Written, problems: &mut Problems) -> Settings {
             "custom_fields" => once(&mut settings.custom_fields, flag(entry, problems), entry, problems),
             "attachments" => once(&mut settings.attachments, flag(entry, problems), entry, problems),
             "events" => once(&mut settings.events, flag(entry, problems), entry, problems),
-            "unique" => settings.unique.push(texts(entry, problems)),
+            "unique" => settings.unique.extend(unique(entry, problems)),
+            "check" => settings.checks.extend(check(entry, problems)),
+            "frozen" => once(&mut settings.frozen, text(entry, problems), entry, problems),
             "index" => settings.indexes.push(texts(entry, problems)),
             "search" => settings.search.extend(texts(entry, problems)),
             "title" => once(&mut settings.title, text(entry, problems), entry, problems),
@@ -89,6 +93,38 @@ fn operations(entry: &Entry, problems: &mut Problems) -> Option<Vec<Word>> {
         Entry::List(_, inside) if inside.is_empty() => Some(Vec::new()),
         _ => Some(texts(entry, problems)),
     }
+}
+
+/// `unique("a", "b")`, or `unique(fields("a"), where = "…", ignore_case)`.
+fn unique(entry: &Entry, problems: &mut Problems) -> Option<Unique> {
+    let (mut fields, mut rows, mut ignore_case) = (Vec::new(), None, None);
+    let parts = inside(entry, "\"…\", …", problems)?;
+    if parts.iter().all(|part| part.key().is_empty()) {
+        return Some(Unique { fields: texts(entry, problems), rows, ignore_case });
+    }
+    for part in parts {
+        match part.key().as_str() {
+            "fields" => fields.extend(texts(part, problems)),
+            "where" => once(&mut rows, text(part, problems), part, problems),
+            "ignore_case" => once(&mut ignore_case, flag(part, problems), part, problems),
+            _ => unknown(part, &["fields", "where", "ignore_case"], problems),
+        }
+    }
+    let fields = needed((!fields.is_empty()).then_some(fields), "fields", entry, problems);
+    Some(Unique { fields: fields?, rows, ignore_case })
+}
+
+fn check(entry: &Entry, problems: &mut Problems) -> Option<Check> {
+    let (mut that, mut field, mut message) = (None, None, None);
+    for part in inside(entry, "that = \"…\"", problems)? {
+        match part.key().as_str() {
+            "that" => once(&mut that, text(part, problems), part, problems),
+            "field" => once(&mut field, text(part, problems), part, problems),
+            "message" => once(&mut message, text(part, problems), part, problems),
+            _ => unknown(part, &["that", "field", "message"], problems),
+        }
+    }
+    Some(Check { that: needed(that, "that", entry, problems)?, field, message })
 }
 
 fn under(entry: &Entry, problems: &mut Problems) -> Option<Under> {

@@ -28,11 +28,14 @@ pub fn check(resource: &Resource, problems: &mut Problems) {
     }
     unrepeated(settings.operations.iter().flatten(), "operation", problems);
     references(resource, problems);
-    for set in settings.unique.iter().chain(&settings.indexes) {
+    for set in settings.unique.iter().map(|set| &set.fields).chain(&settings.indexes) {
         for name in set {
             find_column(resource, name, problems);
         }
         unrepeated(set.iter(), "column", problems);
+    }
+    for name in settings.checks.iter().filter_map(|check| check.field.as_ref()) {
+        find_column(resource, name, problems);
     }
     for name in &settings.search {
         if let Some(field) = find_column(resource, name, problems)

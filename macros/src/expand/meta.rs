@@ -7,8 +7,8 @@ use quote::{format_ident, quote};
 
 use super::{action, id_variant};
 use crate::ast::{
-    Computed, DefaultValue, Deprecation, Derived, Embedded, Field, Flags, Include, Kind, Member, Resource, SpannedRule,
-    Target, Word,
+    Check, Computed, DefaultValue, Deprecation, Derived, Embedded, Field, Flags, Include, Kind, Member, Resource,
+    SpannedRule, Target, Unique, Word,
 };
 
 pub fn resource(resource: &Resource) -> TokenStream {
@@ -55,7 +55,9 @@ pub fn resource(resource: &Resource) -> TokenStream {
         Member::Embedded(field) => embedded(field),
         Member::Computed(field) => computed(field),
     });
-    let unique = settings.unique.iter().map(|set| texts(set));
+    let unique = settings.unique.iter().map(unique);
+    let checks = settings.checks.iter().map(check);
+    let frozen = optional(&settings.frozen);
     let indexes = settings.indexes.iter().map(|set| texts(set));
     let search = texts(&settings.search);
     let ordered = texts(&settings.ordered);
@@ -98,6 +100,8 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     events: #events,
                     fields: &[#(#fields),*],
                     unique: &[#(#unique),*],
+                    checks: &[#(#checks),*],
+                    frozen: #frozen,
                     indexes: &[#(#indexes),*],
                     search: #search,
                     ordered: #ordered,
@@ -316,6 +320,16 @@ fn include(include: &Include) -> TokenStream {
             fields: #fields,
         }
     }
+}
+
+fn unique(set: &Unique) -> TokenStream {
+    let (fields, rows, ignore_case) = (texts(&set.fields), optional(&set.rows), set.ignore_case.is_some());
+    quote!(::charter_runtime::generated::UniqueMeta { fields: #fields, rows: #rows, ignore_case: #ignore_case })
+}
+
+fn check(check: &Check) -> TokenStream {
+    let (that, field, message) = (&check.that.text, optional(&check.field), optional(&check.message));
+    quote!(::charter_runtime::generated::CheckMeta { that: #that, field: #field, message: #message })
 }
 
 fn deprecation(deprecation: &Deprecation) -> TokenStream {

@@ -133,6 +133,8 @@ pub enum Error {
     RequestTimeout,
     /// 409: the state of this or another record does not allow it.
     Conflict(String),
+    /// 409: the record is frozen: no field changes any more, and it is not deleted; the reason as a sentence.
+    Frozen(String),
     /// 409: a unique index was violated; its name. If the fields of the index are known, the error is [`Error::Invalid`].
     UniqueViolation(String),
     /// 410: a signed link has expired.
@@ -190,6 +192,12 @@ pub const CODES: &[(&str, u16, &str)] = &[
         409,
         "The state of this or another record does not allow the request, for example because another record still refers to \
          this one; or the response stored under an `Idempotency-Key` cannot be sent again.",
+    ),
+    (
+        "frozen",
+        409,
+        "The record is in a state in which no field changes any more, and in which it cannot be deleted. The message has the \
+         condition.",
     ),
     ("in_progress", 409, "Another request with the same `Idempotency-Key` is in progress. Retry after `Retry-After`."),
     ("link_expired", 410, "The signed link is more than an hour old. Fetch the record again to get a new link."),
@@ -267,6 +275,7 @@ impl Error {
             Error::MethodNotAllowed(_) => "method_not_allowed",
             Error::RequestTimeout => "request_timeout",
             Error::Conflict(_) | Error::UniqueViolation(_) => "conflict",
+            Error::Frozen(_) => "frozen",
             Error::InProgress => "in_progress",
             Error::PreconditionFailed => "precondition_failed",
             Error::PayloadTooLarge(_) => "payload_too_large",
@@ -304,7 +313,7 @@ impl Error {
             Error::NotFound => "Not found.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path supports {}.", allowed.join(", ")),
             Error::Forbidden(why) => why.clone(),
-            Error::Conflict(what) | Error::Unavailable(what) => what.clone(),
+            Error::Conflict(what) | Error::Frozen(what) | Error::Unavailable(what) => what.clone(),
             Error::UniqueViolation(_) => "Another record has the same value.".into(),
             Error::Overloaded => "The server is overloaded. Try again in a moment.".into(),
             Error::InProgress => "Another request with the same Idempotency-Key is in progress.".into(),

@@ -5,6 +5,7 @@
 
 mod action;
 mod deprecation;
+mod record_rules;
 
 pub use action::{ActionMeta, ActionOutput, Until};
 pub use charter_model::{
@@ -12,6 +13,7 @@ pub use charter_model::{
 };
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
+pub use record_rules::{CheckMeta, UniqueMeta};
 
 /// Metadata of one resource: names, fields, indexes, relations and permissions.
 #[derive(Debug)]
@@ -63,7 +65,11 @@ pub struct ResourceMeta {
     /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
     pub fields: &'static [FieldMeta],
     /// Sets of fields whose values must be unique together, among the records that are not deleted.
-    pub unique: &'static [&'static [&'static str]],
+    pub unique: &'static [UniqueMeta],
+    /// Conditions that each record must meet.
+    pub checks: &'static [CheckMeta],
+    /// The condition under which no field of a record changes any more, and nobody deletes it.
+    pub frozen: Option<&'static str>,
     /// Declared indexes: the columns of each, in order.
     pub indexes: &'static [&'static [&'static str]],
     /// Fields with a trigram index for substring predicates.
@@ -89,9 +95,9 @@ impl ResourceMeta {
     }
 
     /// The sets of fields whose values are unique, those of one field included.
-    pub fn unique_sets(&self) -> impl Iterator<Item = &'static [&'static str]> + use<> {
+    pub fn unique_sets(&self) -> impl Iterator<Item = UniqueMeta> + use<> {
         let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
-        alone.map(|field| std::slice::from_ref(&field.name)).chain(self.unique.iter().copied())
+        alone.map(|field| UniqueMeta::plain(std::slice::from_ref(&field.name))).chain(self.unique.iter().copied())
     }
 }
 

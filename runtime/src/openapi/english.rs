@@ -78,6 +78,26 @@ pub(crate) fn short_field(catalog: &Catalog, fields: &[FieldMeta], field: &Field
     [said, codes].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
+/// The checks of a record and the unique sets with a condition or without regard to case, as sentences after others; may be
+/// empty.
+pub(crate) fn record_rules(meta: &ResourceMeta) -> String {
+    let checks = meta.checks.iter().map(|check| format!(" A record must satisfy `{}`.", check.that));
+    let unique = meta.unique.iter().filter(|set| !set.is_plain()).map(|set| {
+        let fields: Vec<String> = set.fields.iter().map(|name| format!("`{name}`")).collect();
+        let is = if fields.len() > 1 { "are unique together" } else { "is unique" };
+        let case = if set.ignore_case { " without regard to case" } else { "" };
+        let rows = set.rows.map(|rows| format!(" among records with `{rows}`")).unwrap_or_default();
+        format!(" {} {is}{case}{rows}.", fields.join(", "))
+    });
+    checks.chain(unique).collect()
+}
+
+/// The sentence on records that no write changes, after others; may be empty.
+pub(crate) fn frozen(meta: &ResourceMeta) -> String {
+    let sentence = |condition| format!(" Answers 409 `frozen` for a record with `{condition}`, which changes no more.");
+    meta.frozen.map(sentence).unwrap_or_default()
+}
+
 /// Marks a node as deprecated, and adds the dates and the replacement to its description.
 pub(crate) fn deprecated(node: Node, deprecation: Option<&DeprecationMeta>) -> Node {
     let Some(deprecation) = deprecation else { return node };

@@ -81,9 +81,11 @@ pub(crate) fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (Str
         RouteOperation::Operation(Operation::Create) => (
             format!("create_{}", meta.name),
             format!("Create {one}"),
-            "The body has the fields at its top level, or all of them under the singular name. A field that is missing or null \
-             gets its default."
-                .to_string(),
+            format!(
+                "The body has the fields at its top level, or all of them under the singular name. A field that is missing or null \
+                 gets its default.{}",
+                english::record_rules(meta)
+            ),
         ),
         RouteOperation::Operation(Operation::Update) => {
             let verb = if route.method == "PATCH" { "patch" } else { "update" };
@@ -93,7 +95,9 @@ pub(crate) fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (Str
                 format!("Change {one}"),
                 format!(
                     "Changes the given fields. A field that is missing or null stays as it is; an empty text sets a nullable field to \
-                     null. Read-only fields are ignored, so that a record can be sent back as it was read.{same}"
+                     null. Read-only fields are ignored, so that a record can be sent back as it was read.{same}{}{}",
+                    english::record_rules(meta),
+                    english::frozen(meta)
                 ),
             )
         }
@@ -103,7 +107,11 @@ pub(crate) fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (Str
                 (true, false) => " This is a soft delete, but the API no longer shows the record.",
                 (false, false) => "",
             };
-            (format!("delete_{}", meta.name), format!("Delete {one}"), format!("Deletes {one}.{marked}{}", on_delete::sentences(catalog, entry)))
+            (
+                format!("delete_{}", meta.name),
+                format!("Delete {one}"),
+                format!("Deletes {one}.{marked}{}{}", on_delete::sentences(catalog, entry), english::frozen(meta)),
+            )
         }
         RouteOperation::Action(action) => action_texts(entry, action),
         RouteOperation::Bulk => bulk::texts(entry),

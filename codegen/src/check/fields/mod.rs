@@ -8,6 +8,7 @@ pub(super) mod evolution;
 pub(super) mod examples;
 mod ordering_cycles;
 pub mod patterns;
+pub(super) mod record_rules;
 pub(super) mod rules;
 pub(super) mod sequences;
 

@@ -43,8 +43,9 @@ pub fn check(schema: &Checked<Schema>, problems: &mut Problems) {
 
 /// The place of the declaration that asks for an index: the set of these columns, or the first column.
 fn place(resource: &Resource, index: &Index) -> Span {
-    let sets = if index.kind == IndexKind::Unique { &resource.unique } else { &resource.indexes };
-    let set = sets.iter().find(|set| set.value.iter().map(|name| &name.value).eq(&index.columns));
+    let unique: Vec<_> = resource.unique.iter().map(|set| &set.fields).collect();
+    let sets = if index.kind == IndexKind::Unique { unique } else { resource.indexes.iter().collect() };
+    let set = sets.into_iter().find(|set| set.value.iter().map(|name| &name.value).eq(&index.columns));
     let field = || index.columns.first().and_then(|column| resource.field(column)).map(|field| field.name.span);
     set.map(|set| set.span).or_else(field).unwrap_or(resource.name.span)
 }

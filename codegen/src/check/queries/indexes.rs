@@ -17,7 +17,8 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in resource.fields.iter().filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique)) {
         text_length(resource, &[&field.name], "`unique`", field.name.span, problems);
     }
-    for (what, sets) in [("`unique`", &resource.unique), ("`indexes`", &resource.indexes)] {
+    let unique: Vec<_> = resource.unique.iter().map(|set| &set.fields).collect();
+    for (what, sets) in [("`unique`", unique), ("`indexes`", resource.indexes.iter().collect())] {
         let mut seen: BTreeMap<Vec<&str>, Span> = BTreeMap::new();
         for set in sets {
             one_set(resource, what, set, problems);
@@ -36,7 +37,8 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
     }
     ordered(resource, problems);
     unindexed(resource, problems);
-    for set in resource.unique.iter().filter(|set| set.value.len() == 1) {
+    let plain = resource.unique.iter().filter(|set| set.is_plain()).map(|set| &set.fields);
+    for set in plain.filter(|set| set.value.len() == 1) {
         let name = &set.value[0].value;
         // A column that cannot be indexed is reported elsewhere.
         if resource.field(name).is_some_and(|field| field.shown == Shown::Never || no_index(field).is_some()) {

@@ -14,7 +14,8 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         Err(problem) => {
             let message = format!("`{}` is not a title: {problem}", title.value);
             let problem = Diagnostic::new(Code::BadTitle, title.span, message, "not a title");
-            return problems.push(problem.help("for example `{name} ({sku})`; the name of the resource is its `label`"));
+            return problems
+                .push(problem.help("for example `{name} ({sku})`; the name of the resource is its `label`"));
         }
     };
     for (index, name) in format.fields().enumerate() {

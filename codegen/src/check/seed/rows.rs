@@ -71,8 +71,9 @@ impl<'a> Rows<'a> {
         let alone = fields.filter(|field| field.rules.iter().any(|rule| rule.value == Rule::Unique));
         let alone = alone.filter(|field| self.key.is_none_or(|key| key.name.value != field.name.value));
         let alone = alone.map(|field| vec![field.name.as_str()]);
-        let together = self.resource.unique.iter();
-        let together = together.map(|set| set.value.iter().map(|name| name.as_str()).collect::<Vec<_>>());
+        // The server checks the others when it stores the rows.
+        let together = self.resource.unique.iter().filter(|set| set.rows.is_none());
+        let together = together.map(|set| set.fields.value.iter().map(|name| name.as_str()).collect::<Vec<_>>());
         let others = |set: Vec<&'a str>| set.into_iter().filter(|name| Some(*name) != self.by).collect::<Vec<_>>();
         alone.chain(together).map(others).filter(|set| !set.is_empty()).collect()
     }

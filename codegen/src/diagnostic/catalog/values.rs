@@ -79,6 +79,31 @@ pub const ENTRIES: &[Entry] = &[
         right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status:    { type: enum, values: [open, solved], default: open }\n  solved_on: { type: date, nullable: true, required_when: status = solved }\n",
     },
     Entry {
+        code: Code::BadCheck,
+        title: "an invalid check",
+        explanation: "A check is a condition over the fields of a record, so it names at least one of them. Its `field` is a field \
+            of the record with a column, and gets the message of a request that breaks the check.",
+        wrong: "# resources/booking.yaml\nresource: booking\nfields:\n  starts_at: { type: timestamp, required: true }\n  ends_at:   { type: timestamp, required: true }\nchecks:\n  - { that: ends_at > starts_at, field: end_at }\n",
+        right: "# resources/booking.yaml\nresource: booking\nfields:\n  starts_at: { type: timestamp, required: true }\n  ends_at:   { type: timestamp, required: true }\nchecks:\n  - { that: ends_at > starts_at, field: ends_at }\n",
+    },
+    Entry {
+        code: Code::BadFrozen,
+        title: "a frozen state that depends on no field",
+        explanation: "`frozen` is a condition over the fields of a record: records that meet it change no more. A condition \
+            without a field freezes all records or none.",
+        wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status: { type: enum, values: [open, closed], default: open }\nfrozen: 1 = 1\n",
+        right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status: { type: enum, values: [open, closed], default: open }\nfrozen: status = closed\n",
+    },
+    Entry {
+        code: Code::BadUnique,
+        title: "an invalid unique set",
+        explanation: "`where` limits a unique set to the records with a condition, which becomes the condition of an index. It \
+            names a field of the record, and has no `round`, no `days`, and no date or time that is moved. `ignore_case` is for \
+            sets with a text.",
+        wrong: "# resources/loan.yaml\nresource: loan\nfields:\n  asset:       { type: integer, required: true }\n  returned_at: { type: timestamp, nullable: true }\nunique:\n  - { fields: [asset], where: returned_at is null, ignore_case: true }\n",
+        right: "# resources/loan.yaml\nresource: loan\nfields:\n  asset:       { type: integer, required: true }\n  returned_at: { type: timestamp, nullable: true }\nunique:\n  - { fields: [asset], where: returned_at is null }\n",
+    },
+    Entry {
         code: Code::BadSequence,
         title: "an invalid sequence",
         explanation: "A `sequence` is the text of a number with one `{0000}`, whose zeros are its least digits. `{year}`, or \

@@ -2,10 +2,12 @@
 //! `docs/yaml-reference.md` use these tables.
 
 mod field;
+mod record_rules;
 mod relation;
 mod resource;
 
 pub use field::{DEPRECATED, FIELD, INPUT, OUTPUT};
+pub use record_rules::{CHECK, UNIQUE};
 pub use relation::{ACTION, INCLUDE};
 pub use resource::{ACCESS, PERMISSION, RESOURCE};
 
@@ -76,6 +78,10 @@ pub enum Shape {
     Deprecated,
     /// A mapping from filters to deprecations.
     DeprecatedFilters,
+    /// A list of lists of names, or of mappings with the keys of a unique set.
+    UniqueSets,
+    /// A list of mappings with the keys of a check.
+    Checks,
     Sorts,
     Includes,
     Actions,

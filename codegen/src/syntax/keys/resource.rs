@@ -160,10 +160,24 @@ pub static RESOURCE: Table = Table {
         ),
         key(
             "unique",
-            Shape::Sets,
+            Shape::UniqueSets,
             "none",
-            "unique: [[product_id, accessory_product_id]]",
-            "Sets of fields that must be unique together; sets with a null may repeat. For one field, use `unique: true` of the field.",
+            "unique: [[product_id, accessory_product_id], { fields: [asset_id], where: returned_at is null }]",
+            "Sets of fields that must be unique together; sets with a null may repeat. A mapping limits a set to records with a condition, or compares texts without regard to case. For one field without either, use `unique: true` of the field.",
+        ),
+        key(
+            "checks",
+            Shape::Checks,
+            "none",
+            "checks: [{ that: ends_at > starts_at, field: ends_at, message: must be after the start }]",
+            "Conditions that a record must meet when a write sets one of their fields. Rows from before a check stay as they are until then.",
+        ),
+        key(
+            "frozen",
+            Shape::Condition,
+            "never",
+            "frozen: status = closed",
+            "A condition. A record that meets it is frozen: no request, action or hook changes its fields or deletes it.",
         ),
         key(
             "indexes",

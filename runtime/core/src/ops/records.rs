@@ -6,12 +6,12 @@ use chrono::SubsecRound;
 use sea_orm::{QueryResult, Value};
 
 use super::input::changeset::Changes;
-use super::input::references::add_not_unique;
+use super::input::unique::{self, add_not_unique};
 use super::visibility::visible;
 use crate::catalog::Entry;
 use crate::db::{Dialect, Sql};
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, TimestampForm};
+use crate::meta::{FieldMeta, Kind, TimestampForm, UniqueMeta};
 use crate::ops::Context;
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
@@ -157,9 +157,10 @@ pub fn map_unique_violation(error: Error, changes: &Changes) -> Error {
         Error::UniqueViolation(index) => {
             // A restore does not change the other columns, but all of their values count again.
             let is_restore = changes.before.is_some() && changes.get("deleted_at").is_some();
-            let is_written = |set: &&[&str]| is_restore || set.iter().any(|name| changes.get(name).is_some());
+            let is_written = |set: &UniqueMeta| is_restore || unique::is_touched(*set, changes).unwrap_or(true);
             let mut sets: Vec<_> = changes.meta.unique_sets().filter(is_written).collect();
-            let has_index_name = |set: &&[&str]| index == format!("{}_{}_key", changes.meta.table, set.join("_"));
+            let has_index_name =
+                |set: &UniqueMeta| index == format!("{}_{}_key", changes.meta.table, set.fields.join("_"));
             let set = match sets.iter().position(has_index_name) {
                 Some(position) => sets.swap_remove(position),
                 // The index name was truncated, or an operator chose it.
@@ -167,7 +168,7 @@ pub fn map_unique_violation(error: Error, changes: &Changes) -> Error {
                 None => return Error::UniqueViolation(index),
             };
             let mut errors = FieldErrors::default();
-            add_not_unique(&mut errors, set);
+            add_not_unique(&mut errors, set.fields);
             Error::Invalid(errors)
         }
         other => other,

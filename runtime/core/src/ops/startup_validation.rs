@@ -50,6 +50,7 @@ fn validate(catalog: &Catalog) -> Vec<String> {
                 problems.push(format!("a row rule of {}, `{rule}`: {}", meta.plural, mistake.message));
             }
         }
+        problems.extend(invalid_conditions(meta));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
         problems.extend(invalid_order(entry));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_sequence(entry, field)));
@@ -100,6 +101,16 @@ fn invalid_sequence(entry: &Entry, field: &'static FieldMeta) -> Option<String> 
         Ok(_) if !field.rules.contains(&Rule::Unique) => Some(format!("{place} has a `sequence` and is not unique")),
         Ok(_) => None,
     }
+}
+
+/// The problems of the conditions over whole records of a resource.
+fn invalid_conditions(meta: &'static ResourceMeta) -> Vec<String> {
+    let checks = meta.checks.iter().map(|check| ("a check", check.that));
+    let rows = meta.unique.iter().filter_map(|set| Some(("a unique set", set.rows?)));
+    let conditions = checks.chain(rows).chain(meta.frozen.map(|condition| ("`frozen`", condition)));
+    let invalid =
+        conditions.filter_map(|(what, text)| Some((what, text, expression::condition(text, meta.fields).err()?)));
+    invalid.map(|(what, text, mistake)| format!("{what} of {}, `{text}`: {}", meta.name, mistake.message)).collect()
 }
 
 /// The problem of a field whose `filter` allows a predicate that its type does not accept.

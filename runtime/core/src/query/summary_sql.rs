@@ -14,7 +14,7 @@ use crate::calendar::Offsets;
 use crate::custom_field::CustomKind;
 use crate::db::{Dialect, Row, Sql};
 use crate::error::{Error, Result};
-use crate::meta::ResourceMeta;
+use crate::meta::{ResourceMeta, UniqueMeta};
 use crate::number::scale_wide;
 use crate::record::{Cell, RECORD, Source, write_from};
 
@@ -85,7 +85,8 @@ fn is_covered(meta: &ResourceMeta, summary: &Summary) -> bool {
         Target::Column(source) => columns.iter().any(|column| source.is_own(column)),
         Target::Custom { .. } => false,
     };
-    let mut indexes = meta.indexes.iter().copied().chain(meta.unique_sets());
+    let mut indexes =
+        meta.indexes.iter().copied().chain(meta.unique_sets().filter(UniqueMeta::is_plain).map(|set| set.fields));
     summary.aggregates.is_empty()
         && (summary.keys.is_empty() || indexes.any(|columns| summary.keys.iter().all(|key| has(columns, key))))
 }

@@ -306,7 +306,7 @@ fn sets(found: &Table, fields: &[(&str, String)]) -> String {
     let is_field = |name: &String| {
         own.contains(&name.as_str()) || fields.iter().any(|(field, kind)| field == name && is_ordered(kind))
     };
-    let (mut unique, mut indexes, mut omitted) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut unique, mut indexes, mut partial, mut omitted) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for index in &found.indexes {
         match &index.columns {
             Some(columns) if !index.partial && columns.iter().all(is_field) => {
@@ -318,6 +318,12 @@ fn sets(found: &Table, fields: &[(&str, String)]) -> String {
                     list.push(set);
                 }
             }
+            Some(columns) if index.unique && index.partial && columns.iter().all(is_field) => {
+                let columns = columns.join(", ");
+                partial.push(format!(
+                    "# Omitted: `unique: [{{ fields: [{columns}], where: … }}]`, with the condition of its index.\n"
+                ));
+            }
             Some(columns) => omitted.push(format!("over {}", columns.join(", "))),
             None => omitted.push("over an expression".to_owned()),
         }
@@ -328,6 +334,7 @@ fn sets(found: &Table, fields: &[(&str, String)]) -> String {
             text.push_str(&format!("\n{key}: [{}]\n", sets.join(", ")));
         }
     }
+    text.extend(partial);
     for what in omitted {
         text.push_str(&format!(
             "# Omitted: an index {}, which is partial or has a column without an order.\n",

@@ -7,7 +7,7 @@ use existing::ExistingIndex;
 
 use charter_core::db::Dialect;
 use charter_core::error::Result;
-use charter_core::meta::{FieldMeta, Kind, ResourceMeta};
+use charter_core::meta::{FieldMeta, Kind, ResourceMeta, UniqueMeta};
 use charter_core::ops::Context;
 
 /// A remark about an index or a table.
@@ -32,6 +32,8 @@ struct DeclaredIndex {
     /// The leading index columns: columns, and `folded <column>`.
     columns: Vec<String>,
     unique: bool,
+    /// It has a condition of its own.
+    partial: bool,
     substrings: bool,
     /// It is sorted with nulls first.
     nulls_first: bool,
@@ -79,10 +81,21 @@ fn declared(dialect: Dialect, meta: &'static ResourceMeta) -> Vec<DeclaredIndex>
         fields: fields.to_vec(),
         columns: fields.iter().map(ToString::to_string).collect(),
         unique,
+        partial: false,
         substrings: false,
         nulls_first: false,
     };
-    let mut declared: Vec<DeclaredIndex> = meta.unique_sets().map(|set| plain("unique", set, true)).collect();
+    let unique = |set: UniqueMeta| {
+        let mut index = DeclaredIndex { partial: set.rows.is_some(), ..plain("unique", set.fields, true) };
+        if set.ignore_case {
+            let text = |name: &str| meta.fields.iter().any(|field| field.name == name && is_folded(field));
+            for name in index.columns.iter_mut().filter(|name| text(name)) {
+                *name = format!("folded {name}");
+            }
+        }
+        index
+    };
+    let mut declared: Vec<DeclaredIndex> = meta.unique_sets().map(unique).collect();
     declared.extend(meta.indexes.iter().map(|set| plain("indexes", set, false)));
     for field in meta.fields.iter().filter(|field| meta.ordered.contains(&field.name)) {
         let mut order = plain("ordered", &[field.name], false);
@@ -117,7 +130,10 @@ impl DeclaredIndex {
         let has_prefix =
             index.columns.len() >= self.columns.len() && index.columns.iter().zip(&self.columns).all(is_same);
         let is_unique = if self.unique { index.unique && index.columns.len() == self.columns.len() } else { true };
-        let has_rows = !index.partial || index.live && meta.soft_delete;
+        let has_rows = match self.partial {
+            true => index.partial && !index.live,
+            false => !index.partial || index.live && meta.soft_delete,
+        };
         // SQLite always sorts nulls first.
         let has_nulls = !self.nulls_first || index.nulls_first || dialect == Dialect::Sqlite;
         has_prefix && is_unique && has_rows && has_nulls && index.substrings == self.substrings

@@ -37,6 +37,9 @@ pub(in crate::panel) async fn ask(request: &PanelRequest<'_>, target: &Target<'_
     if !request.may(entry, Operation::Delete) || !request.may_change_record(entry, &record) {
         return Err(layout::not_permitted());
     }
+    if let Some(condition) = record::frozen::condition(request, target).await? {
+        return Err(Error::Frozen(record::frozen::reason(condition)));
+    }
     let id = target.id.ok_or(Error::NotFound)?;
     let consequences = consequences(&request.context(), entry, consequences::DELETE, &[id]).await?;
     let is_forbidden = super::forbids(&consequences);

@@ -13,6 +13,7 @@ pub(super) mod form_merge;
 mod form_roundtrip;
 pub(super) mod form_save;
 pub(super) mod form_snapshot;
+pub(super) mod frozen;
 pub(super) mod history;
 pub(super) mod input;
 mod related;
@@ -62,8 +63,11 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
     let name = display_name::of(entry, &record);
     let version = response.etag().unwrap_or_default().to_string();
+    let frozen = frozen::condition(request, target).await?;
+    let parents = display_name::parent_breadcrumbs(request, target).await?;
     let content = html! {
-        (header(request, target, display_name::parent_breadcrumbs(request, target).await?, &name, &record, &version))
+        (header(request, target, parents, &name, &record, (&version, frozen.is_some())))
+        (frozen::notice(frozen))
         // Scripts list the records that the user opened last.
         div .columns data-record=(name) data-kind=(labels::singular(entry.meta)) {
             div .main-column {
@@ -132,11 +136,11 @@ fn header(
     mut breadcrumbs: Vec<(String, String)>,
     name: &str,
     record: &Value,
-    version: &str,
+    (version, is_frozen): (&str, bool),
 ) -> Markup {
     let entry = target.entry;
     let may_change = request.may_change_record(entry, record);
-    let may = |operation| may_change && request.may(entry, operation);
+    let may = |operation| may_change && !is_frozen && request.may(entry, operation);
     let is_offered = |action: &'static ActionMeta| {
         // An action that creates another record does not change this one.
         (may_change || matches!(action.output, ActionOutput::Created))

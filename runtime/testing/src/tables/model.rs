@@ -2,7 +2,7 @@
 
 use charter_runtime::catalog::{Catalog, Entry};
 use charter_runtime::db::Dialect;
-use charter_runtime::meta::{DefaultValue, FieldMeta, Kind, ResourceMeta, Rule};
+use charter_runtime::meta::{DefaultValue, FieldMeta, Kind, ResourceMeta, UniqueMeta};
 use charter_runtime::number::{Scaled, scale};
 
 use super::{Index, Table, Tables};
@@ -98,10 +98,20 @@ fn compare_column(meta: &ResourceMeta, field: &FieldMeta, dialect: Dialect, tabl
 fn compare_indexes(meta: &ResourceMeta, dialect: Dialect, table: &Table, found: &mut Vec<String>) {
     // A partial index on the rows that are not deleted also serves a resource with soft delete.
     let usable = |index: &&Index| meta.soft_delete || !index.live;
-    let alone = meta.fields.iter().filter(|field| field.rules.contains(&Rule::Unique)).map(|field| vec![field.name]);
-    for set in alone.chain(meta.unique.iter().map(|set| set.to_vec())) {
+    for UniqueMeta { fields: set, rows, ignore_case } in meta.unique_sets() {
+        let is_text = |name: &str| meta.fields.iter().any(|field| field.name == name && is_folded(field.kind));
+        let key = |name: &&str| match ignore_case && is_text(name) {
+            true => format!("folded {name}"),
+            false => (*name).to_owned(),
+        };
+        let keys: Vec<String> = set.iter().map(key).collect();
+        let has_rows = |index: &Index| match rows {
+            Some(_) => index.partial && !index.live,
+            None => index.live == meta.soft_delete && index.partial == index.live,
+        };
         let same = |index: &&Index| {
-            index.unique && index.live == meta.soft_delete && covers(&index.keys, &set) && index.keys.len() == set.len()
+            let has_keys = if ignore_case { index.keys == keys } else { covers(&index.keys, set) };
+            index.unique && has_rows(index) && has_keys && index.keys.len() == set.len()
         };
         if !table.indexes.iter().any(|index| same(&index)) {
             let live = if meta.soft_delete { " among what is not deleted" } else { "" };

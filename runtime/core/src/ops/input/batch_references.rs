@@ -7,11 +7,12 @@ use sea_orm::sea_query::ArrayType;
 use sea_orm::{QueryResult, Value};
 
 use super::changeset::{Changes, stored};
-use super::references::{self, PolymorphicReference, add_not_unique};
+use super::references::{self, PolymorphicReference};
+use super::unique::{self, add_not_unique, folding};
 use crate::catalog::Entry;
 use crate::db::{Dialect, Sql};
 use crate::error::Result;
-use crate::meta::{FieldMeta, Kind, Rule};
+use crate::meta::{FieldMeta, Kind, Rule, UniqueMeta};
 use crate::ops::Context;
 use crate::ops::visibility::visible;
 use crate::query::{Condition, write_condition};
@@ -193,27 +194,24 @@ pub fn write_in(sql: &mut Sql, field: &FieldMeta, values: Vec<Value>) {
 }
 
 /// Checks one unique set of fields.
-async fn check_unique(
-    context: &Context<'_>,
-    entry: &Entry,
-    rows: &mut [Checked<'_>],
-    set: &'static [&'static str],
-) -> Result<()> {
+async fn check_unique(context: &Context<'_>, entry: &Entry, rows: &mut [Checked<'_>], set: UniqueMeta) -> Result<()> {
     let mut sets: Vec<(usize, Vec<Value>)> = Vec::new();
     for (index, Checked { changes, .. }) in rows.iter().enumerate() {
-        let is_set = set.iter().any(|name| changes.get(name).is_some());
-        if is_set
-            && !set.iter().any(|name| changes.errors.contains(name))
-            && let Some(values) = references::set_values(changes, set)?
+        if unique::is_touched(set, changes)?
+            && !set.fields.iter().any(|name| changes.errors.contains(name))
+            && let Some(values) = unique::values(context, changes, set)?
         {
             sets.push((index, values));
         }
     }
-    let fields: Vec<&'static FieldMeta> = set.iter().filter_map(|name| entry.field(name)).collect();
+    let fields = unique::fields_of(entry, set);
     let mut taken: HashMap<String, Vec<i64>> = HashMap::new();
-    for portion in sets.chunks(if fields.len() == 1 { usize::MAX } else { MAX_SETS_PER_QUERY }) {
-        for row in same_values(context, entry, &fields, portion).await? {
-            let values = fields.iter().map(|field| Ok(stored(&row, field)?.as_ref().map(key).unwrap_or_default()));
+    for portion in sets.chunks(if fields.len() == 1 && !set.ignore_case { usize::MAX } else { MAX_SETS_PER_QUERY }) {
+        for row in same_values(context, entry, set, &fields, portion).await? {
+            let values = fields.iter().map(|field| {
+                let value = stored(&row, field)?.map(|value| unique::folded(set, value));
+                Ok(value.as_ref().map(key).unwrap_or_default())
+            });
             taken.entry(values.collect::<Result<Vec<_>>>()?.join("\0")).or_default().push(row.try_get("", "id")?);
         }
     }
@@ -222,7 +220,7 @@ async fn check_unique(
         let row = &mut rows[index];
         let own = row.id;
         if taken.get(&values.join("\0")).is_some_and(|ids| ids.iter().any(|id| Some(*id) != own)) {
-            add_not_unique(&mut row.changes.errors, set);
+            add_not_unique(&mut row.changes.errors, set.fields);
         }
     }
     Ok(())
@@ -232,6 +230,7 @@ async fn check_unique(
 async fn same_values(
     context: &Context<'_>,
     entry: &Entry,
+    set: UniqueMeta,
     fields: &[&'static FieldMeta],
     sets: &[(usize, Vec<Value>)],
 ) -> Result<Vec<QueryResult>> {
@@ -244,7 +243,7 @@ async fn same_values(
     }
     sql.push(" FROM ").name(entry.meta.table).push(" AS t WHERE (");
     match fields {
-        [field] => {
+        [field] if !set.ignore_case => {
             let values: BTreeMap<String, Value> =
                 sets.iter().flat_map(|(_, values)| values).map(|value| (key(value), value.clone())).collect();
             write_in(&mut sql, field, values.into_values().collect());
@@ -253,15 +252,16 @@ async fn same_values(
             for (index, (_, values)) in sets.iter().enumerate() {
                 sql.push(if index > 0 { " OR (" } else { "(" });
                 for (position, (field, value)) in fields.iter().zip(values).enumerate() {
-                    sql.push(if position > 0 { " AND t." } else { "t." });
-                    sql.name(field.name).push(" = ").bind(value.clone());
+                    let (open, close) = folding(set, Some(field));
+                    sql.push(if position > 0 { " AND " } else { "" }).push(open).push("t.").name(field.name);
+                    sql.push(close).push(" = ").bind(value.clone());
                 }
                 sql.push(")");
             }
         }
     }
     sql.push(")");
-    references::write_not_deleted(&mut sql, entry.meta);
+    unique::write_counted(&mut sql, context, entry.meta, set)?;
     sql.all(context.db()).await
 }
 

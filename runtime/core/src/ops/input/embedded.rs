@@ -13,7 +13,7 @@ use sea_orm::{QueryResult, Value};
 
 use super::body::{Body, RawJson};
 use super::changeset::Changes;
-use super::{references, rules};
+use super::{references, rules, unique};
 use crate::catalog::{Catalog, Entry};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Shown};
@@ -160,12 +160,12 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
         let mut ids_by_values = HashMap::new();
         for (id, row) in &stored {
             let row = Changes::new(entry.meta, Some(row.clone()));
-            ids_by_values.extend(unique_values(&row, by)?.into_iter().map(|(_, values)| (values, *id)));
+            ids_by_values.extend(unique_values(context, &row, by)?.into_iter().map(|(_, values)| (values, *id)));
         }
         let mut seen_values = HashSet::new();
         for item in &mut set.items {
             if item.id.is_none() {
-                let item_values = unique_values(&item.changes, by)?;
+                let item_values = unique_values(context, &item.changes, by)?;
                 item.match_row(
                     item_values.iter().find_map(|(_, values)| ids_by_values.get(values).copied()),
                     &mut stored,
@@ -182,7 +182,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             rules::check_record(context, &mut item.changes).await?;
             // The write replaces every row of this record, so only rows of other records can violate a unique index.
             references::check(context, &mut item.changes, &own_ids).await?;
-            check_duplicates(&mut item.changes, by, &mut seen_values)?;
+            check_duplicates(context, &mut item.changes, by, &mut seen_values)?;
             move_errors(set.field, item.index, &mut item.changes.errors, &mut changes.errors);
         }
         set.removed = stored;
@@ -202,24 +202,33 @@ pub async fn remove(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()>
 }
 
 /// Refuses an item with the unique values of an earlier one. `seen_values` collects them.
-fn check_duplicates(changes: &mut Changes, by: &str, seen_values: &mut HashSet<String>) -> Result<()> {
-    for (set, values) in unique_values(changes, by)? {
+fn check_duplicates(
+    context: &Context<'_>,
+    changes: &mut Changes,
+    by: &str,
+    seen_values: &mut HashSet<String>,
+) -> Result<()> {
+    for (fields, values) in unique_values(context, changes, by)? {
         if !seen_values.insert(values) {
-            references::add_not_unique(&mut changes.errors, set);
+            unique::add_not_unique(&mut changes.errors, fields);
         }
     }
     Ok(())
 }
 
 /// The unique sets of fields, each with its values as text. A set with a null is not compared, as in SQL.
-fn unique_values(changes: &Changes, by: &str) -> Result<Vec<(&'static [&'static str], String)>> {
+fn unique_values(context: &Context<'_>, changes: &Changes, by: &str) -> Result<Vec<(&'static [&'static str], String)>> {
     let mut sets = Vec::new();
     for set in changes.meta.unique_sets() {
-        let values = set.iter().filter(|name| **name != by).map(|name| changes.current(name));
+        if !unique::counts(context, changes, set)? {
+            continue;
+        }
+        let values = set.fields.iter().filter(|name| **name != by);
+        let values = values.map(|name| Ok(changes.current(name)?.map(|value| unique::folded(set, value))));
         let values = values.collect::<Result<Vec<_>>>()?;
         if values.iter().all(Option::is_some) {
             let values = format!("{set:?} {values:?}");
-            sets.push((set, values));
+            sets.push((set.fields, values));
         }
     }
     Ok(sets)
@@ -237,7 +246,9 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
         // Two rows may swap their unique values: rows with a changed unique value are deleted and inserted again with
         // the same id.
         for item in &mut set.items {
-            if let Some(id) = item.id.filter(|_| changes_unique_value(&item.changes)) {
+            if let Some(id) = item.id
+                && changes_unique_value(&item.changes)?
+            {
                 audit::record_change(context, entry, "update", id, &item.changes).await?;
                 records::delete(context, entry, id).await?;
                 item.changes.complete_row()?;
@@ -268,8 +279,8 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
 }
 
 /// True if a stored row gets another unique value.
-fn changes_unique_value(changes: &Changes) -> bool {
-    !changes.meta.soft_delete && references::checked_sets(changes).next().is_some()
+fn changes_unique_value(changes: &Changes) -> Result<bool> {
+    Ok(!changes.meta.soft_delete && !unique::touched_sets(changes)?.is_empty())
 }
 
 async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<StoredRows> {

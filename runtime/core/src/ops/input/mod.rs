@@ -3,11 +3,13 @@
 pub mod batch_references;
 pub mod body;
 pub mod changeset;
+pub mod checks;
 pub mod custom_fields;
 pub mod embedded;
 pub mod json_field;
 pub mod references;
 pub mod rules;
+pub mod unique;
 
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -3,11 +3,11 @@
 use sea_orm::Value;
 
 use super::changeset::Changes;
-use super::rules;
+use super::{rules, unique};
 use crate::catalog::{Catalog, Entry};
 use crate::db::{Dialect, Operand, Sql, TRUE};
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, ResourceMeta, Rule};
+use crate::meta::{FieldMeta, Kind, Rule, UniqueMeta};
 use crate::ops::Context;
 use crate::ops::visibility;
 use crate::query::{Condition, write_condition};
@@ -21,13 +21,13 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, replaced: &[i64
     for (field, value) in new_values {
         check_field(context, field, &value, &mut changes.errors).await?;
         if field.rules.contains(&Rule::Unique) {
-            check_unique(context, changes, &[field.name], replaced).await?;
+            unique::check(context, changes, UniqueMeta::plain(std::slice::from_ref(&field.name)), replaced).await?;
         }
     }
     check_polymorphic(context, changes).await?;
     for set in changes.meta.unique {
-        if set.iter().any(|name| changes.get(name).is_some()) && !set.iter().any(|name| changes.errors.contains(name)) {
-            check_unique(context, changes, set, replaced).await?;
+        if unique::is_touched(*set, changes)? && !set.fields.iter().any(|name| changes.errors.contains(name)) {
+            unique::check(context, changes, *set, replaced).await?;
         }
     }
     Ok(())
@@ -51,7 +51,7 @@ pub async fn check_restored(context: &Context<'_>, changes: &mut Changes, id: i6
         }
     }
     for set in meta.unique_sets() {
-        check_unique(context, changes, set, &[id]).await?;
+        unique::check(context, changes, set, &[id]).await?;
     }
     Ok(())
 }
@@ -213,22 +213,8 @@ pub fn write_validity_condition(
             }
         }
     }
-    for set in checked_sets(changes) {
-        let values: Vec<String> = set.iter().map(|name| value(name)).collect();
-        let values = values.iter().map(|value| Operand::Expression(value));
-        sql.push(" AND NOT EXISTS (");
-        write_duplicates(sql, changes.meta, set, values);
-        if let Some(own) = own {
-            sql.push(" AND t.\"id\" <> ").push(own);
-        }
-        sql.push(" LIMIT 1)");
-    }
+    unique::write_uniqueness_condition(sql, context, changes, value, own)?;
     Ok(true)
-}
-
-/// The unique sets of fields of which the write sets any.
-pub fn checked_sets(changes: &Changes) -> impl Iterator<Item = &'static [&'static str]> {
-    changes.meta.unique_sets().filter(|set| set.iter().any(|name| changes.get(name).is_some()))
 }
 
 /// The ids in a list of references that the caller cannot see. No foreign key protects a list, so the rows are locked
@@ -250,13 +236,6 @@ async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result
         found.push(row.try_get::<i64>("", "id")?);
     }
     Ok(ids.into_iter().filter(|id| !found.contains(id)).collect())
-}
-
-/// A soft-deleted record does not conflict with a unique value.
-pub(super) fn write_not_deleted(sql: &mut Sql, meta: &ResourceMeta) {
-    if meta.soft_delete {
-        sql.push(" AND t.\"deleted_at\" IS NULL");
-    }
 }
 
 /// Checks polymorphic references: type and id are set together and refer to a record.
@@ -314,49 +293,6 @@ pub(super) fn polymorphic_references<'c>(
         }
     }
     Ok(references)
-}
-
-/// Checks that no other record, except deleted ones, has the same values. A set with a null is not compared, as in SQL.
-async fn check_unique(
-    context: &Context<'_>,
-    changes: &mut Changes,
-    set: &[&'static str],
-    replaced: &[i64],
-) -> Result<()> {
-    let Some(values) = set_values(changes, set)? else { return Ok(()) };
-    let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_duplicates(&mut sql, changes.meta, set, values.into_iter().map(Operand::Bound));
-    if !replaced.is_empty() {
-        sql.push(" AND NOT (").in_ids("t.\"id\"", replaced).push(")");
-    }
-    sql.push(" LIMIT 1");
-    if sql.one(context.db()).await?.is_some() {
-        add_not_unique(&mut changes.errors, set);
-    }
-    Ok(())
-}
-
-/// The values of a set after the write; `None` if one is null.
-pub(crate) fn set_values(changes: &Changes, set: &[&'static str]) -> Result<Option<Vec<Value>>> {
-    set.iter().map(|name| changes.current(name)).collect()
-}
-
-/// Writes a query that returns rows with these values that are not deleted.
-fn write_duplicates<'e>(sql: &mut Sql, meta: &ResourceMeta, set: &[&str], values: impl Iterator<Item = Operand<'e>>) {
-    sql.push("SELECT 1 FROM ").name(meta.table).push(" AS t WHERE ").push(TRUE);
-    for (name, value) in set.iter().zip(values) {
-        sql.push(" AND t.").name(name).push(" = ").operand(value);
-    }
-    write_not_deleted(sql, meta);
-}
-
-/// Adds the error for values that another record has, on the last field of the set.
-pub fn add_not_unique(errors: &mut FieldErrors, set: &[&'static str]) {
-    match set {
-        [] => {}
-        [alone] => errors.add(*alone, "is already taken"),
-        [others @ .., last] => errors.add(*last, format!("is already taken together with {}", others.join(", "))),
-    }
 }
 
 fn label(catalog: &Catalog, resource: &str) -> String {

@@ -7,7 +7,8 @@ use regex::Regex;
 use sea_orm::Value;
 
 use super::changeset::Changes;
-use crate::error::{Error, Result};
+use super::checks::{broken_checks, checked};
+use crate::error::Result;
 use crate::expression::{self, Request};
 use crate::field_type::order;
 use crate::memo::Memo;
@@ -61,9 +62,9 @@ pub async fn check_record(context: &Context<'_>, changes: &mut Changes) -> Resul
         let is_set = names.iter().any(|name| changes.get(name).is_some());
         is_set && !names.iter().any(|name| changes.errors.contains(name))
     };
-    for (field, problem) in
-        broken_record_rules(changes.meta.fields, &request, is_checked, |name| changes.current(name))?
-    {
+    let mut problems = broken_record_rules(changes.meta.fields, &request, is_checked, |name| changes.current(name))?;
+    problems.extend(broken_checks(changes.meta, &request, is_checked, |name| changes.current(name))?);
+    for (field, problem) in problems {
         changes.errors.add(field, problem);
     }
     Ok(())
@@ -122,8 +123,7 @@ fn missing_value(
     is_checked: &impl Fn(&[&str]) -> bool,
     current: &impl Fn(&str) -> Result<Option<Value>>,
 ) -> Result<Option<(&'static str, String)>> {
-    let node = expression::condition(condition, fields)
-        .map_err(|mistake| Error::internal(format!("`{condition}`: {}", mistake.message)))?;
+    let node = checked(condition, fields)?;
     let names = [&[field.name], node.fields().as_slice()].concat();
     if !is_checked(&names) || current(field.name)?.is_some() {
         return Ok(None);

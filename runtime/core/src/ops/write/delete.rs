@@ -12,6 +12,7 @@ use crate::ops::Context;
 use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
 use crate::ops::input::changeset::stored;
+use crate::ops::input::checks::reject_frozen;
 use crate::ops::input::embedded;
 use crate::ops::transaction::after_commit_of;
 use crate::ops::visibility::{audience, visible};
@@ -71,6 +72,7 @@ async fn remove(
     conditions: Option<&Preconditions>,
 ) -> Result<()> {
     guard(context, entry, &row).await?;
+    reject_frozen(context, entry.meta, &row).await?;
     let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     if let Some(conditions) = conditions {
         conditions.check(&record.tag())?;

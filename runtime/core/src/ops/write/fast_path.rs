@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::Changes;
+use crate::ops::input::checks::reject_changes_of_frozen;
 use crate::ops::{field_access, input, records, row_access, visibility};
 use crate::query::Condition;
 use sea_orm::QueryResult;
@@ -132,6 +133,7 @@ async fn update_found_record(
     update::drop_unchanged(&mut changes)?;
     field_access::check_writes(context, &changes)?;
     update::reject_immutable_changes(&mut changes);
+    reject_changes_of_frozen(context, &changes).await?;
     create::check_without_database(context, &mut changes).await?;
     if !changes.errors.is_empty() {
         return Ok(Attempt::SlowPath);

@@ -16,7 +16,8 @@ use crate::ops::field_access;
 use crate::ops::input::batch_references::{self, Checked, key};
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::Changes;
-use crate::ops::input::{self, embedded, references};
+use crate::ops::input::checks::reject_changes_of_frozen;
+use crate::ops::input::{self, embedded, unique};
 
 /// Key of the errors that concern no single field.
 pub const ROW: &str = "row";
@@ -135,6 +136,7 @@ impl Rehearsal {
         input::read(context.catalog(), entry, body, &self.definitions, &mut changes)?;
         update::drop_unchanged(&mut changes)?;
         field_access::check_writes(context, &changes)?;
+        reject_changes_of_frozen(context, &changes).await?;
         update::reject_immutable_changes(&mut changes);
         Ok(changes)
     }
@@ -150,19 +152,20 @@ impl Rehearsal {
     ) -> Result<Verdict> {
         let checks = async {
             embedded::check(context, changes, id).await?;
-            create::run_hooks(context, entry, changes).await
+            create::run_hooks(context, entry, changes).await?;
+            // A hook may have set a field to its stored value.
+            update::drop_unchanged(changes)?;
+            reject_changes_of_frozen(context, changes).await
         };
         if let Err(error) = checks.await {
             changes.errors.merge(refusal(error)?);
         }
-        // A hook may have set a field to its stored value.
-        update::drop_unchanged(changes)?;
         let mut errors = std::mem::take(&mut changes.errors);
         if let (true, Some(id)) = (errors.is_empty() && changes.is_empty(), id) {
             return Ok(Verdict::Unchanged(id));
         }
         if errors.is_empty() {
-            self.check_seen(number, changes, &mut errors)?;
+            self.check_seen(context, number, changes, &mut errors)?;
         }
         Ok(match (errors.is_empty(), id) {
             (false, _) => Verdict::Refuse(errors),
@@ -172,12 +175,18 @@ impl Rehearsal {
     }
 
     /// Refuses unique values that an earlier record has.
-    fn check_seen(&mut self, number: i64, changes: &Changes, errors: &mut FieldErrors) -> Result<()> {
+    fn check_seen(
+        &mut self,
+        context: &Context<'_>,
+        number: i64,
+        changes: &Changes,
+        errors: &mut FieldErrors,
+    ) -> Result<()> {
         let mut hashes = Vec::new();
-        for set in references::checked_sets(changes) {
-            let Some(values) = references::set_values(changes, set)? else { continue };
-            let hash = hash_of(set, &values);
-            match (self.seen.get(&hash), set) {
+        for set in unique::touched_sets(changes)? {
+            let Some(values) = unique::values(context, changes, set)? else { continue };
+            let hash = hash_of(set.fields, &values);
+            match (self.seen.get(&hash), set.fields) {
                 (Some(earlier), [.., last]) => errors.add(*last, format!("is already that of row {earlier}")),
                 _ => hashes.push(hash),
             }

@@ -17,6 +17,7 @@ use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::{Changes, stored};
+use crate::ops::input::checks::reject_changes_of_frozen;
 use crate::ops::input::embedded;
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
@@ -113,6 +114,8 @@ pub async fn finish(
     cause: Cause,
 ) -> Result<WriteResult> {
     drop_unchanged(changes)?;
+    // Before the hooks, which may do more than change the record.
+    reject_changes_of_frozen(context, changes).await?;
     check(context, entry, Some(id), changes).await?;
     let result = store_changed(context, entry, id, changes, cause).await?;
     row_access::check_written(context, entry, id, false).await?;
@@ -177,6 +180,7 @@ async fn store_changed(
     drop_unchanged(changes)?;
     let has_changed = !changes.is_empty();
     if has_changed {
+        reject_changes_of_frozen(context, changes).await?;
         changes.set("updated_at", context.now().into());
         records::update(context, changes, id).await?;
         // Events and audit entries have the order of the changes: those of the hook's own changes follow.
