@@ -35,6 +35,7 @@ mod bookings {
 
     use crate::support::{nothing, own_fixture};
 
+    #[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "booking", events, soft_delete, attachments)]
     #[resource(

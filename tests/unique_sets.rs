@@ -30,6 +30,7 @@ mod leases {
 
     use crate::support::{nothing, own_fixture};
 
+    #[allow(clippy::duplicated_attributes, reason = "two sets ignore the case")]
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "lease", soft_delete)]
     #[resource(
