@@ -42,6 +42,7 @@ mod row_rules;
 mod server;
 mod slow_readers;
 mod sqlite_file;
+mod states;
 mod support;
 mod timeouts_and_limits;
 mod typed_clients;

@@ -223,6 +223,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[("code", "Closes it.")],
+            transition: None,
         },
         ActionMeta {
             name: "copy",
@@ -237,6 +238,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[],
+            transition: None,
         },
         ActionMeta {
             name: "quote",
@@ -251,6 +253,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: true,
             needs_write: true,
             reveals: &[],
+            transition: None,
         },
     ];
     assert_same(meta.actions, actions);

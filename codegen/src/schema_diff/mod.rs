@@ -8,6 +8,7 @@ mod kind;
 mod rename;
 mod report;
 mod resource;
+mod transition;
 
 use crate::snapshot::Snapshot;
 

@@ -82,6 +82,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             Shape::Number | Shape::Count => Number::read(text).is_some(),
             // Any value fits, but a misspelt type.
             Shape::Name
+            | Shape::NameOrNames
             | Shape::Text
             | Shape::Literal
             | Shape::Path
@@ -91,7 +92,10 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             _ => false,
         },
         Value::List(_) => {
-            matches!(shape, Shape::Words(_) | Shape::Names | Shape::Sets | Shape::Sorts | Shape::Values)
+            matches!(
+                shape,
+                Shape::Words(_) | Shape::Names | Shape::NameOrNames | Shape::Sets | Shape::Sorts | Shape::Values
+            )
         }
         Value::Map(_) => matches!(
             shape,
@@ -105,6 +109,9 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
                 | Shape::DeprecatedFilters
                 | Shape::Includes
                 | Shape::Actions
+                | Shape::States
+                | Shape::Transitions
+                | Shape::FieldValues
         ),
         Value::Null => false,
     }

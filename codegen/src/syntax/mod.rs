@@ -13,6 +13,7 @@ mod misplaced_keys;
 pub mod relation;
 pub mod resource;
 pub mod spacing;
+pub mod states;
 pub mod tree;
 pub mod type_word;
 mod yaml_error_hints;

@@ -34,6 +34,8 @@ pub mod stock_level;
 pub mod subscription;
 #[allow(clippy::duplicated_attributes)]
 pub mod tax_class;
+#[allow(clippy::duplicated_attributes)]
+pub mod ticket;
 
 /// The routes of all resources.
 pub fn routes() -> Vec<charter_runtime::generated::Route> {
@@ -42,7 +44,7 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
         currency::route(), delivery::route(), document::route(), employee::route(),
         exchange_rate::route(), member::route(), parcel::route(), product::route(),
         product_group::route(), saved_list::route(), settings::route(),
-        stock_level::route(), subscription::route(), tax_class::route()
+        stock_level::route(), subscription::route(), tax_class::route(), ticket::route()
     ]
 }
 

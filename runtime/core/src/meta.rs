@@ -5,11 +5,13 @@
 
 mod action;
 mod deprecation;
+mod transition;
 
 pub use action::{ActionMeta, ActionOutput, Until};
 pub use charter_model::{Access, ActionMethod, ActionOn, Deprecated, Operation, Shown, TimestampForm, Widget};
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
+pub use transition::{SetValue, TransitionMeta};
 
 /// Metadata of one resource: names, fields, indexes, relations and permissions.
 #[derive(Debug)]
@@ -226,4 +228,6 @@ pub enum IncludeTarget {
     Many { resource: &'static str, by: &'static str },
     /// The definitions and values of the record's custom fields.
     CustomFieldValues,
+    /// The transitions of the record, and which of them the caller may run.
+    AllowedActions,
 }

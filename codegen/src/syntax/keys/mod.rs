@@ -4,10 +4,12 @@
 mod field;
 mod relation;
 mod resource;
+mod states;
 
 pub use field::{DEPRECATED, FIELD, INPUT, OUTPUT};
 pub use relation::{ACTION, INCLUDE};
 pub use resource::{ACCESS, PERMISSION, RESOURCE};
+pub use states::{STATES, TRANSITION};
 
 /// The keys of one kind of mapping.
 #[derive(Debug)]
@@ -77,6 +79,14 @@ pub enum Shape {
     Sorts,
     Includes,
     Actions,
+    /// `field` and `transitions`.
+    States,
+    /// A mapping from names to transitions.
+    Transitions,
+    /// A name, or a list of names.
+    NameOrNames,
+    /// A mapping from fields to single values.
+    FieldValues,
 }
 
 const fn key(
