@@ -47,6 +47,7 @@ mod sequences;
 mod server;
 mod slow_readers;
 mod sqlite_file;
+mod states;
 mod support;
 mod timeouts_and_limits;
 mod titles;

@@ -40,6 +40,7 @@ enum Command {
     },
     Client(command::client::Arguments),
     Dev(command::dev::Arguments),
+    Diagram(command::diagram::Arguments),
     Diff(command::diff::Arguments),
     New(command::new::Arguments),
     FromDb(command::from_db::Arguments),
@@ -105,6 +106,7 @@ fn main() -> ExitCode {
         Command::Migration(arguments) => command::migration::run(&arguments),
         Command::Client(arguments) => command::client::run(&arguments),
         Command::Dev(arguments) => command::dev::run(&arguments),
+        Command::Diagram(arguments) => command::diagram::run(&arguments),
         Command::Diff(arguments) => command::diff::run(&arguments),
         Command::Schema => {
             stdout::text(reference::schema());

@@ -346,6 +346,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         sorts: Sorts::Shown,
         includes: Vec::new(),
         actions: Vec::new(),
+        state_field: None,
         hooks: Vec::new(),
         seed: None,
         key_spans: KeySpans::default(),

@@ -271,3 +271,23 @@ fn a_failed_diff_exits_with_2() {
     let (_, err) = ends(charter(&folder, &["diff"]), 2);
     assert!(err.contains("C0201"), "{err}");
 }
+
+#[test]
+fn diagram_draws_the_lifecycle_of_a_resource_or_of_all() {
+    let states =
+        "states:\n  field: status\n  transitions:\n    solve: { from: open, to: solved, if: name is not null }\n";
+    let status = "  status: { type: enum, values: [open, solved], default: open }\n";
+    let folder = project("diagram", &format!("{GOOD}{status}{states}"));
+    let diagram =
+        "stateDiagram-v2\n    [*] --> open\n    open --> solved: solve [name is not null]\n    solved --> [*]\n";
+    let (out, _) = ends(charter(&folder, &["diagram", "product"]), 0);
+    assert_eq!(out, diagram);
+    fs::write(folder.join("resources/note.yaml"), GOOD.replace("product", "note")).unwrap();
+    let (out, _) = ends(charter(&folder, &["diagram"]), 0);
+    assert_eq!(out, format!("%% product\n{diagram}"));
+    let (_, problem) = ends(charter(&folder, &["diagram", "note"]), 2);
+    assert_eq!(problem, "no resource `note` has `states`; resources with `states`: product\n");
+    fs::remove_file(folder.join("resources/product.yaml")).unwrap();
+    let (out, _) = ends(charter(&folder, &["diagram"]), 0);
+    assert_eq!(out, "no resource has `states`\n");
+}

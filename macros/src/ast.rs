@@ -121,6 +121,7 @@ pub enum Target {
     One { via: Word },
     Many { resource: Word, by: Word },
     CustomFieldValues,
+    AllowedActions,
 }
 
 pub struct Action {
@@ -144,6 +145,30 @@ pub struct Action {
     pub needs_write: Option<Span>,
     /// The secrets in its response outside the record, each with its description.
     pub reveals: Vec<(Word, Word)>,
+    /// The change of the state, which needs no code.
+    pub transition: Option<Transition>,
+}
+
+/// A change of the state of a record.
+pub struct Transition {
+    /// The field of the state.
+    pub field: Word,
+    pub from: Vec<Word>,
+    pub to: Word,
+    pub guard: Option<Word>,
+    pub permission: Option<Word>,
+    pub message: Option<Word>,
+    /// The values of other fields.
+    pub set: Vec<(Word, SetValue)>,
+}
+
+/// A value that a transition sets.
+pub enum SetValue {
+    Null,
+    Literal(Word),
+    Now,
+    Today,
+    Caller,
 }
 
 /// One entry of a record.

@@ -150,6 +150,7 @@ fn a_short_resource_has_every_default() {
         label: "Field note",
         description: "",
         menu: "",
+        title: "",
         type_name: "FieldNote",
         table: "field_notes",
         path: "field_notes",
@@ -175,6 +176,7 @@ fn a_short_resource_has_every_default() {
         frozen: None,
         indexes: &[],
         search: &[],
+        order: &[],
         ordered: &[],
         includes: &[],
         actions: &[],
@@ -225,6 +227,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[("code", "Closes it.")],
+            transition: None,
         },
         ActionMeta {
             name: "copy",
@@ -239,6 +242,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[],
+            transition: None,
         },
         ActionMeta {
             name: "quote",
@@ -253,6 +257,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: true,
             needs_write: true,
             reveals: &[],
+            transition: None,
         },
     ];
     assert_same(meta.actions, actions);

@@ -65,7 +65,7 @@ fn field_rights(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 }
 
 /// A permission is two or more snake_case names joined by points: `settings.manage`.
-fn well_formed(permission: &Name, problems: &mut Problems) {
+pub fn well_formed(permission: &Name, problems: &mut Problems) {
     let parts: Vec<&str> = permission.value.split('.').collect();
     if parts.len() < 2 || !parts.iter().all(|part| naming::is_snake_case(part)) {
         let message = format!("`{}` is not the name of a permission", permission.value);

@@ -10,6 +10,7 @@ mod queries;
 mod relations;
 mod seed;
 mod singleton;
+mod states;
 mod usage;
 
 use std::ops::Deref;
@@ -64,6 +65,7 @@ const FAMILIES: &[Family] = &[
     indexes::check,
     access::check,
     actions::check,
+    states::check,
     singleton::check,
     limits::check,
     seed::check,
@@ -91,6 +93,7 @@ pub fn check(schema: Schema, problems: &mut Problems) -> Option<Checked<Schema>>
         unindexed_filters::check(&schema, resource, problems);
         unused_hooks::check(&schema, resource, problems);
         unreachable_options::check(&schema, resource, problems);
+        states::unreachable(resource, problems);
     }
     Some(schema)
 }

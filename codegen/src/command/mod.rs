@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod dev;
+pub mod diagram;
 pub mod diff;
 pub mod from_db;
 pub mod migration;

@@ -84,6 +84,11 @@ codes! {
     ActionName = "C0602",
     ActionEvent = "C0603",
     IdleHook = "C0604",
+    StateField = "C0605",
+    UnknownState = "C0606",
+    UnreachableState = "C0607",
+    IdleTransition = "C0608",
+    TransitionSet = "C0609",
 
     Singleton = "C0701",
     Seed = "C0702",
@@ -97,7 +102,13 @@ impl Code {
     pub fn is_warning(self) -> bool {
         matches!(
             self,
-            Code::PluralName | Code::NeverGiven | Code::Unserved | Code::Unasked | Code::IdleHook | Code::Idle
+            Code::PluralName
+                | Code::NeverGiven
+                | Code::Unserved
+                | Code::Unasked
+                | Code::IdleHook
+                | Code::UnreachableState
+                | Code::Idle
         )
     }
 

@@ -114,6 +114,7 @@ fn includes(resource: &Resource) -> Vec<TokenStream> {
                 quote!(many = #resource, by = #by)
             }
             IncludeTarget::CustomFields(_) => quote!(custom_fields),
+            IncludeTarget::AllowedActions => quote!(allowed_actions),
         };
         let fields = include.fields.iter().map(Name::as_str);
         let fields = (!include.fields.is_empty()).then(|| quote!(, fields(#(#fields),*)));

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::entity::rust_type;
-use super::{attributes, ident};
+use super::{attributes, ident, states};
 use crate::model::{Action, ActionOutput, Field, Resource};
 use crate::output::PLACE;
 
@@ -16,7 +16,7 @@ pub fn behaviour(resource: &Resource) -> TokenStream {
             pub fn route() -> Route { Route::of::<Entity>() }
         };
     }
-    let parameters = resource.actions.iter().map(parameters);
+    let parameters = resource.implemented_actions().map(parameters);
     let behaviour = behaviour_trait(resource);
     let route = route(resource);
     quote! { #(#parameters)* #behaviour #route }
@@ -42,8 +42,9 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
             let confirm = confirm.as_str();
             quote!(, confirm = #confirm)
         });
+        let transition = states::attribute(resource, action);
         let words = action.description.iter().map(|text| text.as_str()).map(|text| quote!(, description = #text));
-        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #(#words)*))
+        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #(#words)* #transition))
     };
     resource.actions.iter().map(attribute).collect()
 }
@@ -97,7 +98,7 @@ fn behaviour_trait(resource: &Resource) -> TokenStream {
         let (place, function) = (format!(" {PLACE}{}", point.place), hook_function(point.hook));
         quote! { #[doc = #place] #function }
     });
-    let actions = resource.actions.iter().map(|action| {
+    let actions = resource.implemented_actions().map(|action| {
         let (place, function) = (format!(" {PLACE}{}", action.place), action_function(action));
         quote! { #[doc = #place] #function }
     });
@@ -140,7 +141,7 @@ fn action_function(action: &Action) -> TokenStream {
 
 fn route(resource: &Resource) -> TokenStream {
     let hooks = resource.hooks.iter().map(|point| ident(point.hook.word()));
-    let actions = resource.actions.iter().map(|action| {
+    let actions = resource.implemented_actions().map(|action| {
         let form = match (action.on, input(action).is_some(), output(action).is_some()) {
             (ActionOn::Record, false, false) if creates(action) => "record_created",
             (ActionOn::Record, true, false) if creates(action) => "record_input_created",

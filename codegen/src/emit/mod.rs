@@ -4,6 +4,7 @@ mod attributes;
 mod behaviour;
 mod entity;
 mod index;
+mod states;
 
 use charter_model::reserved;
 use proc_macro2::TokenStream;

@@ -5,6 +5,7 @@ mod kind;
 mod links;
 mod relation;
 mod resource;
+mod states;
 
 use links::Links;
 

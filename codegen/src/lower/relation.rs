@@ -50,6 +50,7 @@ pub fn actions(
             until: action.until.clone(),
             confirm: action.confirm.clone(),
             description: action.description.clone(),
+            transition: None,
             place: place(sources, action.name.span),
         }
     };

@@ -5,6 +5,7 @@ use charter_model::{Operation, TimestampForm, naming};
 use super::field::{self, ResourceContext};
 use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
+use super::states;
 use crate::diagnostic::Problems;
 use crate::model::{
     Access, Check, Deprecated, Deprecation, Field, HookPoint, Name, OrderKey, Resource, Seed, Shown, Type, Under,
@@ -39,7 +40,12 @@ pub fn lower(
         Some(words) => words.clone(),
         None => Operation::ALL.iter().map(|operation| Spanned::new(*operation, name.span)).collect(),
     };
-    let fields = fields(written, &resource_context, problems);
+    let mut fields = fields(written, &resource_context, problems);
+    states::limit_writes(&mut fields, written.states.as_ref());
+    let mut actions = actions(&written.actions, &resource_context, sources, problems);
+    actions.extend(states::transitions(written.states.as_ref(), sources));
+    let mut includes = includes(&written.includes, &resource_context, problems);
+    includes.extend(states::allowed_actions(written.states.as_ref()));
     let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {
         label: or(&written.label, &naming::label(name.as_str())),
@@ -76,8 +82,9 @@ pub fn lower(
         found_by: Vec::new(),
         filters: filters(&written.filters, problems),
         sorts: sorts(&written.sorts),
-        includes: includes(&written.includes, &resource_context, problems),
-        actions: actions(&written.actions, &resource_context, sources, problems),
+        includes,
+        actions,
+        state_field: written.states.as_ref().map(|states| states.field.clone()),
         hooks: hooks.collect(),
         seed: written.seed.clone().map(|name| Seed {
             exists: syntax.seeds.contains_key(name.as_str()),

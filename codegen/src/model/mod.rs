@@ -12,5 +12,5 @@ pub use field::{Default, Field, FieldPlaces, Kind};
 pub use indexing::{MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, UnservedReason};
 pub use schema::{
     Action, ActionOutput, Check, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey,
-    Resource, Schema, Seed, Sorts, Under, UniqueSet,
+    Resource, Schema, Seed, SetValue, Sorts, Transition, Under, UniqueSet,
 };

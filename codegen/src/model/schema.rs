@@ -135,7 +135,10 @@ pub struct Resource {
     pub deprecated: Vec<Deprecation>,
     pub sorts: Sorts,
     pub includes: Vec<Include>,
+    /// Actions, and the transitions of `states` after them.
     pub actions: Vec<Action>,
+    /// The field with the state of a record.
+    pub state_field: Option<Name>,
     pub hooks: Vec<HookPoint>,
     pub seed: Option<Seed>,
     pub key_spans: KeySpans,
@@ -210,7 +213,17 @@ impl Resource {
 
     /// True if the application implements hooks or actions.
     pub fn has_behaviour(&self) -> bool {
-        !self.hooks.is_empty() || !self.actions.is_empty()
+        !self.hooks.is_empty() || self.implemented_actions().next().is_some()
+    }
+
+    /// The actions that the application implements: all but transitions.
+    pub fn implemented_actions(&self) -> impl Iterator<Item = &Action> {
+        self.actions.iter().filter(|action| action.transition.is_none())
+    }
+
+    /// The transitions of `states`, each with its action.
+    pub fn transitions(&self) -> impl Iterator<Item = (&Action, &Transition)> {
+        self.actions.iter().filter_map(|action| Some((action, action.transition.as_ref()?)))
     }
 }
 
@@ -293,6 +306,8 @@ pub enum IncludeTarget {
         by: Name,
     },
     CustomFields(Span),
+    /// The transitions that the caller may run.
+    AllowedActions,
 }
 
 /// A named operation.
@@ -310,8 +325,38 @@ pub struct Action {
     /// The consequences that the panel shows before it runs the action.
     pub confirm: Option<Name>,
     pub description: Option<Name>,
+    /// The change of the state, if it is one.
+    pub transition: Option<Transition>,
     /// `resources/exchange_rate.yaml:21`
     pub place: String,
+}
+
+/// A change of a record's state, which needs no code.
+#[derive(Debug, Clone)]
+pub struct Transition {
+    pub from: Vec<Name>,
+    pub to: Name,
+    /// The condition of `if`.
+    pub guard: Option<Name>,
+    pub permission: Option<Name>,
+    pub message: Option<Name>,
+    /// The values of other fields.
+    pub set: Vec<(Name, Spanned<SetValue>)>,
+}
+
+/// The value that a transition sets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SetValue {
+    Null,
+    Literal(String),
+    /// The time of the request.
+    Now,
+    /// The day of the request.
+    Today,
+    /// The id of the calling user.
+    Caller,
+    /// A list or a mapping.
+    Unreadable,
 }
 
 #[derive(Debug, Clone)]

@@ -23,6 +23,8 @@ pub fn text() -> String {
     schema["required"] = json!(["resource"]);
     let mut action = table(&keys::ACTION);
     action["required"] = json!(["on"]);
+    let mut transition = table(&keys::TRANSITION);
+    transition["required"] = json!(["from", "to"]);
     let mut include = table(&keys::INCLUDE);
     include["properties"]["fields"]["minItems"] = 1.into();
     include["anyOf"] = any_of(&["one", "many"]);
@@ -36,6 +38,7 @@ pub fn text() -> String {
         "answer": field(&keys::OUTPUT),
         "include": { "anyOf": [shape(Shape::Name), include] },
         "action": action,
+        "transition": transition,
     });
     let text = serde_json::to_string_pretty(&sorted(schema)).expect("a schema is JSON");
     text + "\n"
@@ -156,6 +159,21 @@ fn shape(of: Shape) -> Value {
         }
         Shape::Includes => named(CAMEL, definition("include")),
         Shape::Actions => short_names(named(NAME, definition("action"))),
+        Shape::States => {
+            let mut states = table(&keys::STATES);
+            states["required"] = json!(["field", "transitions"]);
+            states
+        }
+        Shape::Transitions => {
+            let mut transitions = short_names(named(NAME, definition("transition")));
+            transitions["minProperties"] = 1.into();
+            transitions
+        }
+        Shape::NameOrNames => {
+            let state = || json!({ "type": ["string", "number", "boolean"] });
+            json!({ "anyOf": [state(), { "type": "array", "minItems": 1, "uniqueItems": true, "items": state() }] })
+        }
+        Shape::FieldValues => named(NAME, json!({ "type": ["string", "number", "boolean", "null"] })),
     }
 }
 

@@ -26,6 +26,8 @@ pub fn text() -> String {
     section(&mut text, "An action", &keys::ACTION);
     section(&mut text, "A parameter of an action", &keys::INPUT);
     section(&mut text, "A field of an action's answer", &keys::OUTPUT);
+    section(&mut text, "`states`", &keys::STATES);
+    section(&mut text, "A transition", &keys::TRANSITION);
     section(&mut text, "A permission", &keys::PERMISSION);
     section(&mut text, "Row rules", &keys::ACCESS);
     section(&mut text, "A check", &keys::CHECK);
@@ -79,6 +81,10 @@ fn shape(shape: Shape) -> String {
         Shape::Sorts => "`shown`, `none`, or a list of names".into(),
         Shape::Includes => "camelCase names with what they load".into(),
         Shape::Actions => "names with their actions".into(),
+        Shape::States => "`field` and `transitions`".into(),
+        Shape::Transitions => "names with their transitions".into(),
+        Shape::NameOrNames => "a name, or a list of names".into(),
+        Shape::FieldValues => "names of fields with single values".into(),
     }
 }
 

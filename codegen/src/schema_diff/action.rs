@@ -1,9 +1,9 @@
-//! Changes of actions: path, method, input, output and event.
+//! Changes of actions: path, method, input, output, event and transition.
 
 use std::collections::BTreeMap;
 
 use super::field::{self, Role};
-use super::{Changes, Effect, fields};
+use super::{Changes, Effect, fields, transition};
 use crate::snapshot::Action;
 
 pub fn compare_all(before: &BTreeMap<String, Action>, after: &BTreeMap<String, Action>, changes: &mut Changes<'_>) {
@@ -32,6 +32,7 @@ fn compare(before: &Action, after: &Action, changes: &mut Changes<'_>) {
         "webhooks that subscribe to the old event no longer fire",
     );
     changes.breaking_if("the answer", &key(before), &key(after), "its response changed");
+    transition::compare(before.transition.as_ref(), after.transition.as_ref(), changes);
     field::compare_all(&fields(&before.input, &after.input), Role::Input, &mut changes.within("input"));
     field::compare_all(&fields(&before.output, &after.output), Role::Output, &mut changes.within("output"));
 }

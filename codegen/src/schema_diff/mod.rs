@@ -9,6 +9,7 @@ mod record_rules;
 mod rename;
 mod report;
 mod resource;
+mod transition;
 mod unique;
 
 use crate::snapshot::Snapshot;

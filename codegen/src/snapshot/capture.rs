@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
-use super::{Action, Default, Deprecation, Field, Include, Resource, Snapshot, kind, unique};
+use super::{Action, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, kind, unique};
 use crate::check::Checked;
-use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, Type};
+use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};
 use crate::source::Span;
 
 impl Snapshot {
@@ -202,6 +202,8 @@ fn include(include: &model::Include) -> Include {
         IncludeTarget::One { via } => via.value.clone(),
         IncludeTarget::Many { resource, by } => format!("{}.{}", resource.value, by.value),
         IncludeTarget::CustomFields(_) => "custom_fields".to_owned(),
+        // A name of the grammar has no spaces.
+        IncludeTarget::AllowedActions => "the allowed transitions".to_owned(),
     };
     let mut fields: Vec<String> = include.fields.iter().map(|field| field.value.clone()).collect();
     fields.sort();
@@ -226,5 +228,30 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
         input: fields(&action.input),
         answer,
         output,
+        transition: action.transition.as_ref().map(|declared| transition(resource, declared)),
+    }
+}
+
+fn transition(resource: &model::Resource, transition: &model::Transition) -> Transition {
+    let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
+    let mut from: Vec<String> = transition.from.iter().map(|state| state.value.clone()).collect();
+    from.sort();
+    let set = transition.set.iter().map(|(name, value)| {
+        let value = match &value.value {
+            SetValue::Literal(text) => format!("\"{text}\""),
+            SetValue::Now => "now".to_owned(),
+            SetValue::Today => "today".to_owned(),
+            SetValue::Caller => "caller.id".to_owned(),
+            SetValue::Null | SetValue::Unreadable => "null".to_owned(),
+        };
+        (name.value.clone(), value)
+    });
+    Transition {
+        field: text(&resource.state_field).unwrap_or_default(),
+        from,
+        to: transition.to.value.clone(),
+        guard: text(&transition.guard),
+        permission: text(&transition.permission),
+        set: set.collect(),
     }
 }

@@ -194,6 +194,22 @@ pub struct Action {
     /// The key of its output, or `the new record`; none if it returns the record.
     pub answer: Option<String>,
     pub output: BTreeMap<String, Field>,
+    /// The change of the state, if it is a transition.
+    pub transition: Option<Transition>,
+}
+
+/// A transition as clients see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transition {
+    /// The field of the state.
+    pub field: String,
+    /// Sorted.
+    pub from: Vec<String>,
+    pub to: String,
+    pub guard: Option<String>,
+    pub permission: Option<String>,
+    /// The fields that it sets, with their values as written.
+    pub set: BTreeMap<String, String>,
 }
 
 /// A deprecation as clients see it.

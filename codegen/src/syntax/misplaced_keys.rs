@@ -82,6 +82,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             Shape::Number | Shape::Count => Number::read(text).is_some(),
             // Any value fits, but a misspelt type.
             Shape::Name
+            | Shape::NameOrNames
             | Shape::Text
             | Shape::Literal
             | Shape::Path
@@ -95,6 +96,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
                 shape,
                 Shape::Words(_)
                     | Shape::Names
+                    | Shape::NameOrNames
                     | Shape::Order
                     | Shape::Sets
                     | Shape::Sorts
@@ -115,6 +117,9 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
                 | Shape::DeprecatedFilters
                 | Shape::Includes
                 | Shape::Actions
+                | Shape::States
+                | Shape::Transitions
+                | Shape::FieldValues
         ),
         Value::Null => false,
     }

@@ -14,6 +14,7 @@ pub mod record_rules;
 pub mod relation;
 pub mod resource;
 pub mod spacing;
+pub mod states;
 pub mod tree;
 pub mod type_word;
 mod yaml_error_hints;

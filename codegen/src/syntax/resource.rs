@@ -8,6 +8,7 @@ use super::mapping::{self, Mapping, misshapen};
 use super::misplaced_keys::{self, Misplaced};
 use super::record_rules::{self, CheckSyntax, UniqueSyntax};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
+use super::states::{self, StatesSyntax};
 use super::tree::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::keywords::Deletion;
@@ -62,6 +63,7 @@ pub struct ResourceSyntax {
     pub sorts: Option<SortsSyntax>,
     pub includes: Vec<IncludeSyntax>,
     pub actions: Vec<ActionSyntax>,
+    pub states: Option<StatesSyntax>,
     pub hooks: Vec<Spanned<Hook>>,
     pub seed: Option<Name>,
     /// The places of keys that diagnostics point at.
@@ -148,6 +150,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         sorts: sorts(&mut mapping),
         includes: relation::includes(&mut mapping),
         actions: relation::actions(&mut mapping),
+        states: states::states(&mut mapping),
         hooks: mapping.words("hooks").unwrap_or_default(),
         seed: mapping.text("seed"),
         key_spans: KeySpans {

@@ -5,6 +5,7 @@ mod field;
 mod infer;
 mod kind;
 mod resource;
+mod transition;
 mod virtual_fields;
 
 use proc_macro2::Span;

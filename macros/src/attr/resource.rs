@@ -4,7 +4,7 @@ use charter_model::{Deprecated, Keyword};
 use syn::Type;
 
 use super::entry::{Entry, Value};
-use super::{Written, flag, once, text, texts, unknown};
+use super::{Written, flag, once, text, texts, transition, unknown};
 use crate::ast::{Action, Check, Deprecation, Include, Settings, Target, Under, Unique, Word};
 use crate::problems::Problems;
 
@@ -141,8 +141,11 @@ fn under(entry: &Entry, problems: &mut Problems) -> Option<Under> {
     Some(Under { resource: resource?, field: field? })
 }
 
+const INCLUDE_KEYS: &[&str] = &["name", "via", "many", "by", "custom_fields", "allowed_actions", "fields"];
+
 fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
-    let (mut name, mut via, mut many, mut by, mut custom_fields) = (None, None, None, None, None);
+    let (mut name, mut via, mut many, mut by) = (None, None, None, None);
+    let (mut custom_fields, mut allowed_actions) = (None, None);
     let mut fields = Vec::new();
     for part in inside(entry, "name = \"…\", via = \"…\"", problems)? {
         match part.key().as_str() {
@@ -151,17 +154,19 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
             "many" => once(&mut many, text(part, problems), part, problems),
             "by" => once(&mut by, text(part, problems), part, problems),
             "custom_fields" => once(&mut custom_fields, flag(part, problems), part, problems),
+            "allowed_actions" => once(&mut allowed_actions, flag(part, problems), part, problems),
             "fields" => fields.extend(texts(part, problems)),
-            _ => unknown(part, &["name", "via", "many", "by", "custom_fields", "fields"], problems),
+            _ => unknown(part, INCLUDE_KEYS, problems),
         }
     }
     let name = needed(name, "name", entry, problems);
-    let target = match (via, many, by, custom_fields) {
-        (Some(via), None, None, None) => Target::One { via },
-        (None, Some(resource), Some(by), None) => Target::Many { resource, by },
-        (None, None, None, Some(_)) => Target::CustomFieldValues,
+    let target = match (via, many, by, custom_fields, allowed_actions) {
+        (Some(via), None, None, None, None) => Target::One { via },
+        (None, Some(resource), Some(by), None, None) => Target::Many { resource, by },
+        (None, None, None, Some(_), None) => Target::CustomFieldValues,
+        (None, None, None, None, Some(_)) => Target::AllowedActions,
         _ => {
-            let forms = "`via = \"…\"`, `many = \"…\", by = \"…\"` or `custom_fields`";
+            let forms = "`via = \"…\"`, `many = \"…\", by = \"…\"`, `custom_fields` or `allowed_actions`";
             problems.report(entry.span(), format!("an include takes exactly one of {forms}"));
             return None;
         }
@@ -184,13 +189,14 @@ const ACTION_KEYS: &[&str] = &[
     "needs_write",
     "reveal",
     "description",
+    "transition",
 ];
 
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let (mut name, mut on, mut method, mut input) = (None, None, None, None);
     let (mut output, mut key, mut creates, mut event, mut until) = (None, None, None, None, None);
     let (mut external, mut needs_write, mut confirm, mut description) = (None, None, None, None);
-    let mut reveals = Vec::new();
+    let (mut reveals, mut transition) = (Vec::new(), None);
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
             "name" => once(&mut name, text(part, problems), part, problems),
@@ -207,6 +213,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "needs_write" => once(&mut needs_write, flag(part, problems), part, problems),
             "reveal" => reveals.extend(reveal(part, problems)),
             "description" => once(&mut description, text(part, problems), part, problems),
+            "transition" => once(&mut transition, transition::read(part, problems), part, problems),
             _ => {
                 unknown(part, ACTION_KEYS, problems);
             }
@@ -229,6 +236,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
         external,
         needs_write,
         reveals,
+        transition,
         description,
     })
 }
@@ -285,7 +293,7 @@ pub fn inside<'e>(entry: &'e Entry, usage: &str, problems: &mut Problems) -> Opt
     None
 }
 
-fn needed<T>(value: Option<T>, key: &str, entry: &Entry, problems: &mut Problems) -> Option<T> {
+pub fn needed<T>(value: Option<T>, key: &str, entry: &Entry, problems: &mut Problems) -> Option<T> {
     if value.is_none() {
         problems.report(entry.span(), format!("`{}` needs `{key}`", entry.key()));
     }

@@ -102,7 +102,7 @@ fn references(resource: &Resource, problems: &mut Problems) {
             Target::CustomFieldValues if settings.custom_fields.is_none() => {
                 problems.report(include.name.span, "the include needs `#[resource(custom_fields)]`");
             }
-            Target::Many { .. } | Target::CustomFieldValues => {}
+            Target::Many { .. } | Target::CustomFieldValues | Target::AllowedActions => {}
         }
     }
     unrepeated(settings.includes.iter().map(|include| &include.name), "include", problems);
@@ -161,6 +161,12 @@ fn actions(resource: &Resource, problems: &mut Problems) {
             } else if !resource.members.iter().any(|member| member.name().0 == field) {
                 let names = resource.members.iter().map(|member| member.name().0);
                 problems.report(until.span, format!("unknown field `{field}`{}", suggestion(field, names)));
+            }
+        }
+        if let Some(transition) = &action.transition {
+            let set = transition.set.iter().map(|(name, _)| name);
+            for name in std::iter::once(&transition.field).chain(set) {
+                find_column(resource, name, problems);
             }
         }
         if let Some(event) = &action.event {

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::meta::{optional, variant};
-use crate::ast::{Action, Word};
+use crate::ast::{Action, SetValue, Transition, Word};
 
 /// The enum of the events that actions declare, and its name; without events, the runtime's empty enum.
 pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
@@ -59,6 +59,7 @@ pub fn action(action: &Action) -> TokenStream {
     let description = action.description.as_ref().map_or("", |word| &word.text);
     let (external, needs_write) = (action.external.is_some(), action.needs_write.is_some());
     let reveals = reveals(&action.reveals);
+    let transition = transition(action.transition.as_ref());
     quote! {
         ::charter_runtime::generated::ActionMeta {
             name: #name,
@@ -73,6 +74,7 @@ pub fn action(action: &Action) -> TokenStream {
             external: #external,
             needs_write: #needs_write,
             reveals: #reveals,
+            transition: #transition,
         }
     }
 }
@@ -94,4 +96,39 @@ fn until(written: Option<&Word>) -> TokenStream {
         None => (written.text.as_str(), true),
     };
     quote!(Some(::charter_runtime::generated::Until { field: #field, is: #is }))
+}
+
+/// The change of the state.
+fn transition(written: Option<&Transition>) -> TokenStream {
+    let Some(Transition { field, from, to, guard, permission, message, set }) = written else {
+        return quote!(::core::option::Option::None);
+    };
+    let (field, to) = (&field.text, &to.text);
+    let from = from.iter().map(|state| &state.text);
+    let [guard, permission, message] = [guard, permission, message].map(optional);
+    let set = set.iter().map(|(name, value)| {
+        let name = &name.text;
+        let value = match value {
+            SetValue::Null => quote!(Null),
+            SetValue::Literal(word) => {
+                let text = &word.text;
+                quote!(Literal(#text))
+            }
+            SetValue::Now => quote!(Now),
+            SetValue::Today => quote!(Today),
+            SetValue::Caller => quote!(Caller),
+        };
+        quote!((#name, ::charter_runtime::generated::SetValue::#value))
+    });
+    quote! {
+        ::core::option::Option::Some(::charter_runtime::generated::TransitionMeta {
+            field: #field,
+            from: &[#(#from),*],
+            to: #to,
+            guard: #guard,
+            permission: #permission,
+            message: #message,
+            set: &[#(#set),*],
+        })
+    }
 }

@@ -311,6 +311,7 @@ fn include(include: &Include) -> TokenStream {
             quote!(Many { resource: #resource, by: #by })
         }
         Target::CustomFieldValues => quote!(CustomFieldValues),
+        Target::AllowedActions => quote!(AllowedActions),
     };
     let fields = texts(&include.fields);
     quote! {

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
 use crate::db::fold;
 use crate::error::Error;
-use crate::expression::{Node, condition_over};
+use crate::expression::{Node, condition, condition_over};
 use crate::meta::{ActionMethod, FieldMeta, IncludeMeta, IncludeTarget, Kind, Operation, ResourceMeta, Shown};
 use crate::principal::Principal;
 use crate::record::{RequiredParents, Shape, Source};
@@ -261,16 +261,21 @@ impl Catalog {
         let of_resources =
             self.entries.iter().flat_map(|e| [e.meta.read_permission, e.meta.write_permission]).flatten();
         let of_fields = self.field_rights().into_iter().filter(|right| !right.contains(':'));
+        let of_transitions = self.entries.iter().flat_map(|entry| entry.meta.transitions());
+        let of_transitions = of_transitions.filter_map(|(_, transition)| transition.permission);
         let of_rules = self.entries.iter().flat_map(|entry| self.permissions_of_rules(entry));
-        of_resources.chain(of_fields).chain(of_rules).collect()
+        of_resources.chain(of_fields).chain(of_transitions).chain(of_rules).collect()
     }
 
-    /// The permissions that the row rules of a resource name.
+    /// The permissions that the row rules of a resource and the guards of its transitions name.
     fn permissions_of_rules(&self, entry: &Entry) -> Vec<&'static str> {
         let mut found = Vec::new();
         let find = |name: &str| Some(self.linked(name).meta);
         let rules = [entry.meta.read_rule, entry.meta.write_rule].into_iter().flatten();
-        for node in rules.filter_map(|rule| condition_over(rule, entry.meta.fields, &find).ok()) {
+        let rules = rules.filter_map(|rule| condition_over(rule, entry.meta.fields, &find).ok());
+        let guards = entry.meta.transitions().filter_map(|(_, transition)| transition.guard);
+        let guards = guards.filter_map(|guard| condition(guard, entry.meta.fields).ok());
+        for node in rules.chain(guards) {
             node.visit(&mut |part| {
                 if let Node::CallerCan(permission) = part {
                     found.push(permission.as_str());

@@ -135,6 +135,8 @@ pub enum Error {
     Conflict(String),
     /// 409: the record is frozen: no field changes any more, and it is not deleted; the reason as a sentence.
     Frozen(String),
+    /// 409: the state of a record, or its condition, does not allow a transition.
+    TransitionRefused { message: String, state: String },
     /// 409: a unique index was violated; its name. If the fields of the index are known, the error is [`Error::Invalid`].
     UniqueViolation(String),
     /// 410: a signed link has expired.
@@ -198,6 +200,11 @@ pub const CODES: &[(&str, u16, &str)] = &[
         409,
         "The record is in a state in which no field changes any more, and in which it cannot be deleted. The message has the \
          condition.",
+    ),
+    (
+        "transition_refused",
+        409,
+        "The state of the record or the condition of the transition does not allow it; `state` is the current state.",
     ),
     ("in_progress", 409, "Another request with the same `Idempotency-Key` is in progress. Retry after `Retry-After`."),
     ("link_expired", 410, "The signed link is more than an hour old. Fetch the record again to get a new link."),
@@ -276,6 +283,7 @@ impl Error {
             Error::RequestTimeout => "request_timeout",
             Error::Conflict(_) | Error::UniqueViolation(_) => "conflict",
             Error::Frozen(_) => "frozen",
+            Error::TransitionRefused { .. } => "transition_refused",
             Error::InProgress => "in_progress",
             Error::PreconditionFailed => "precondition_failed",
             Error::PayloadTooLarge(_) => "payload_too_large",
@@ -314,6 +322,7 @@ impl Error {
             Error::MethodNotAllowed(allowed) => format!("This path supports {}.", allowed.join(", ")),
             Error::Forbidden(why) => why.clone(),
             Error::Conflict(what) | Error::Frozen(what) | Error::Unavailable(what) => what.clone(),
+            Error::TransitionRefused { message, .. } => message.clone(),
             Error::UniqueViolation(_) => "Another record has the same value.".into(),
             Error::Overloaded => "The server is overloaded. Try again in a moment.".into(),
             Error::InProgress => "Another request with the same Idempotency-Key is in progress.".into(),
@@ -334,6 +343,9 @@ impl Error {
         let mut body = serde_json::json!({ "message": self.message(request_id), "code": self.code() });
         if let Error::Invalid(FieldErrors(errors)) | Error::FieldsForbidden(FieldErrors(errors)) = self {
             body["errors"] = serde_json::json!(errors);
+        }
+        if let Error::TransitionRefused { state, .. } = self {
+            body["state"] = state.as_str().into();
         }
         body
     }

@@ -14,12 +14,12 @@ pub use crate::error::Result;
 pub use crate::field_type::rust::*;
 pub use crate::meta::{
     Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, CheckMeta, DefaultValue, Deprecated, DeprecationMeta,
-    FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, ResourceMeta, Rule, Shown,
-    TimestampForm, Under, UniqueMeta, Until, Widget,
+    FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, ResourceMeta, Rule, SetValue,
+    Shown, TimestampForm, TransitionMeta, Under, UniqueMeta, Until, Widget,
 };
 pub use crate::ops::Context;
 pub use crate::ops::consequences::{Consequence, Counted, Effect, Subject, count_visible};
-pub use crate::ops::{ActionHandler, Draft, Route, model};
+pub use crate::ops::{ActionHandler, Draft, Route, model, transition};
 pub use crate::query::Condition;
 pub use crate::resource::{
     ActionEvent, ActiveRecord, ActiveSlot, Columns, IdKey, Input, NoEvent, NoRelation, Output, Record, Resource, Slot,

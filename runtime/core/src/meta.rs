@@ -6,6 +6,7 @@
 mod action;
 mod deprecation;
 mod record_rules;
+mod transition;
 
 pub use action::{ActionMeta, ActionOutput, Until};
 pub use charter_model::{
@@ -14,6 +15,7 @@ pub use charter_model::{
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
 pub use record_rules::{CheckMeta, UniqueMeta};
+pub use transition::{SetValue, TransitionMeta};
 
 /// Metadata of one resource: names, fields, indexes, relations and permissions.
 #[derive(Debug)]
@@ -250,4 +252,6 @@ pub enum IncludeTarget {
     Many { resource: &'static str, by: &'static str },
     /// The definitions and values of the record's custom fields.
     CustomFieldValues,
+    /// The transitions of the record, and which of them the caller may run.
+    AllowedActions,
 }

@@ -6,6 +6,7 @@
 //! its rows in `field_type/mod.rs`.
 
 pub mod date;
+pub mod diagram;
 pub mod expression;
 pub mod field_type;
 pub mod format;

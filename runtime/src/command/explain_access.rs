@@ -116,7 +116,7 @@ async fn run_checks(
         ("user", if caller.is_active { Ok(user) } else { Err(Error::UserDeactivated) }),
         ("ability", of_token.need_any_ability(&method.access.abilities).map(|()| ability)),
         ("role", check_roles(state, &caller, &roles, method)),
-        ("permission", check_permission(&caller, &roles, method.access.permission)),
+        ("permission", check_permissions(&caller, &roles, &method.access.permissions)),
     ];
     for (rule, verdict) in verdicts {
         if !checks.add(rule, verdict) {
@@ -151,9 +151,15 @@ fn check_roles(state: &ServerState, caller: &Principal, roles: &[role::Model], m
     Ok(granted_by(caller, None))
 }
 
+/// Names the roles that grant the permissions.
+fn check_permissions(caller: &Principal, roles: &[role::Model], permissions: &[&str]) -> Result<String> {
+    let granted = permissions.iter().map(|permission| check_permission(caller, roles, permission));
+    let granted: Vec<String> = granted.collect::<Result<_>>()?;
+    Ok(if granted.is_empty() { "none is required".into() } else { granted.join("; ") })
+}
+
 /// Names the role that grants the permission.
-fn check_permission(caller: &Principal, roles: &[role::Model], permission: Option<&'static str>) -> Result<String> {
-    let Some(permission) = permission else { return Ok("none is required".into()) };
+fn check_permission(caller: &Principal, roles: &[role::Model], permission: &str) -> Result<String> {
     caller.need_permission(permission)?;
     for role in roles {
         if role::words(&role.permissions)?.iter().any(|word| word == permission) {
@@ -170,7 +176,7 @@ fn granted_by(caller: &Principal, role: Option<&role::Model>) -> String {
     }
 }
 
-/// Checks that the caller can see the record.
+/// Checks that the caller can see the record, and that its state allows a transition.
 async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id: i64) -> Result<String> {
     if entry.is_attached() {
         attachment::check_access(context, id, method.call.verb()).await?;
@@ -181,7 +187,10 @@ async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id:
     let condition = ops::visible(context, entry);
     match ops::load(context, entry, id, &condition, false).await? {
         Some(_) if method.call.verb() == ability::READ => Ok("exists".into()),
-        Some(_) => ops::row_access::check_changeable(context, entry, id).await.map(|()| "exists".into()),
+        Some(row) => {
+            ops::row_access::check_changeable(context, entry, id).await?;
+            ops::action::transition::check(context, entry.meta, method.call, &row).await.map(|()| "exists".into())
+        }
         None => Err(Error::NotFound),
     }
 }

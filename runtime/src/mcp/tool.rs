@@ -135,7 +135,7 @@ fn tool(catalog: &Catalog, entry: &Entry, path_kind: PathKind, method: Method) -
         path: format!("{API}{path}"),
         resource: entry.meta.name,
         ability: access.abilities_text(),
-        permission: access.permission,
+        permission: access.permissions_text(),
         call,
     };
     let (id, title, _) = operation::texts(catalog, entry, &route);

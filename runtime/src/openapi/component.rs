@@ -7,7 +7,9 @@ use super::operation::{body_name, created_name, fields_name, output_name};
 use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
 use super::{english, error_responses, event, example, response_schema, summary};
 use charter_core::catalog::{Catalog, Entry};
-use charter_core::meta::{ActionOutput, Deprecated, Operation, Shown};
+use charter_core::meta::{ActionOutput, Deprecated, Kind, Operation, ResourceMeta, Shown};
+use charter_core::ops::action::transition::first_state;
+use charter_model::diagram::{Arrow, state_diagram};
 
 /// Every schema by name.
 pub(super) fn schemas(catalog: &Catalog) -> Node {
@@ -59,6 +61,18 @@ pub(super) fn schemas(catalog: &Catalog) -> Node {
     schemas
 }
 
+/// The state diagram of a record; none without transitions.
+fn lifecycle(meta: &ResourceMeta) -> Option<String> {
+    let state = meta.state_field()?;
+    let state = meta.fields.iter().find(|field| field.name == state)?;
+    let (Kind::Enum { values }, Some(first)) = (state.kind, first_state(state)) else { return None };
+    let arrows = meta.transitions().flat_map(|(action, transition)| {
+        let arrow = |from| Arrow { from, to: transition.to, name: action.name, guard: transition.guard };
+        transition.from.iter().copied().map(arrow)
+    });
+    Some(state_diagram(values, first, &arrows.collect::<Vec<_>>()))
+}
+
 /// The schemas of a single record, of a list item with fewer fields, and of a record with selected fields.
 fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     let meta = entry.meta;
@@ -67,6 +81,10 @@ fn records(catalog: &Catalog, entry: &Entry, schemas: &mut Node) {
     let described = match meta.description {
         "" => format!("{}.", english::capitalize(&one)),
         declared => english::sentence(declared),
+    };
+    let described = match lifecycle(meta) {
+        Some(diagram) => format!("{described}\n\nIts lifecycle:\n\n```mermaid\n{diagram}```"),
+        None => described,
     };
     let full = response_schema::object(catalog, entry, fields(|shown| shown != Shown::Never), true);
     let name = response_schema::record_name(entry);

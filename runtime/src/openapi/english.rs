@@ -219,7 +219,10 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
     }
     match field.access {
         Access::ReadOnly => sentences.push("Read-only.".into()),
-        Access::Immutable => sentences.push("Set on create, and never changed.".into()),
+        Access::Immutable => sentences.push(match changed_by(catalog, field).as_slice() {
+            [] => "Set on create, and never changed.".into(),
+            names => format!("Changed only by the actions {}.", names.join(", ")),
+        }),
         Access::WriteOnly | Access::Secret => sentences.push("Write-only.".into()),
         Access::Writable | Access::Internal => {}
     }
@@ -230,6 +233,17 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
         sentences.push(format!("Setting it requires `{}`.", field.write));
     }
     sentences.join(" ")
+}
+
+/// The names of the transitions, in backticks, if the field is the state of a record.
+fn changed_by(catalog: &Catalog, field: &FieldMeta) -> Vec<String> {
+    let is_state = |meta: &ResourceMeta| {
+        let state = meta.state_field().and_then(|name| meta.fields.iter().find(|field| field.name == name));
+        state.is_some_and(|state| std::ptr::eq(state, field))
+    };
+    let entry = catalog.entries().iter().find(|entry| is_state(entry.meta));
+    let names = entry.into_iter().flat_map(|entry| entry.meta.transitions());
+    names.map(|(action, _)| format!("`{}`", action.name)).collect()
 }
 
 fn rule_sentence(catalog: &Catalog, kind: Kind, rule: Rule) -> Option<String> {

@@ -39,6 +39,11 @@ pub(super) fn schema() -> Node {
                 "additionalProperties": { "type": "array", "items": { "type": "string" }, "minItems": 1 },
                 "examples": [{ "name": ["is required"] }],
             },
+            "state": {
+                "type": "string",
+                "description": "With the code `transition_refused`: the current state of the record.",
+                "examples": ["open"],
+            },
         },
     })
     .into()

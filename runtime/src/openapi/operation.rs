@@ -46,7 +46,7 @@ pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form
         .with("x-resource", entry.meta.plural)
         .with("x-operation", operation_name::of(entry, route))
         .with("x-ability", route.ability.clone())
-        .with_some("x-permission", route.permission);
+        .with_some("x-permission", route.permission.clone());
     let node = match route.call {
         RouteOperation::Action(to) => english::deprecated(node, entry.meta.deprecation(Deprecated::Action, to.name)),
         RouteOperation::Operation(_) | RouteOperation::Bulk | RouteOperation::Restore | RouteOperation::Summary => node,
@@ -151,8 +151,13 @@ fn action_texts(entry: &Entry, action: &ActionMeta) -> (String, String, String) 
 
 /// The required ability and permission, as a sentence.
 fn requirements(route: &RouteInfo) -> String {
-    let permission =
-        route.permission.map(|permission| format!(", and its user needs the permission `{permission}` from a role"));
+    let permission = route.permission.as_ref().map(|permission| {
+        let (word, names) = match permission.contains(" and ") {
+            true => ("permissions", permission.replace(" and ", "` and `")),
+            false => ("permission", permission.clone()),
+        };
+        format!(", and its user needs the {word} `{names}` from a role")
+    });
     format!("The token needs the ability `{}`{}.", route.ability, permission.unwrap_or_default())
 }
 

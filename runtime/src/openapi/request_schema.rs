@@ -10,6 +10,7 @@ use super::node::{Node, reference};
 use super::{english, number_pattern, pattern, response_schema};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
+use charter_core::ops::action::transition::first_state;
 use charter_core::ops::input::embedded;
 use charter_core::query::MAX_LIST_ELEMENTS;
 
@@ -81,7 +82,12 @@ pub(super) fn field(
     write: Write,
     entry: Option<&Entry>,
 ) -> Node {
-    let mut forms = forms(catalog, field, write);
+    let first_state =
+        entry.filter(|entry| entry.meta.state_field() == Some(field.name)).and_then(|_| first_state(field));
+    let mut forms = match first_state {
+        Some(first) => vec![json!({ "type": "string", "enum": [first] }).into()],
+        None => forms(catalog, field, write),
+    };
     if accepts_empty_text(field) {
         forms.push(json!({ "const": "" }).into());
     }
@@ -91,6 +97,7 @@ pub(super) fn field(
     }
     let examples = Examples { catalog };
     let example = match entry {
+        Some(_) if first_state.is_some() => first_state.into(),
         Some(entry) => examples.request_value(entry, field),
         None => examples.of_parameter(field),
     };

@@ -183,6 +183,13 @@ pub(super) fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -
         IncludeTarget::CustomFieldValues => {
             (list(custom_field_value()), "The definitions and values of its custom fields".to_string())
         }
+        IncludeTarget::AllowedActions => {
+            let names: Vec<&str> = entry.meta.transitions().map(|(action, _)| action.name).collect();
+            (
+                list(allowed_action(&names)),
+                "The transitions of its state, and which of them the caller may run".to_string(),
+            )
+        }
         IncludeTarget::One { via } => {
             let targets: Vec<Node> = match entry.field(via).map(|field| field.kind) {
                 Some(Kind::Ref { resource }) => vec![record(resource)],
@@ -200,6 +207,24 @@ pub(super) fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -
         }
     };
     schema.with("description", format!("{what}, with `include={}`.", include.name))
+}
+
+fn allowed_action(names: &[&str]) -> Node {
+    json!({
+        "type": "object",
+        "description": "A transition, and whether the caller may run it on this record.",
+        "required": ["action", "allowed", "why"],
+        "properties": {
+            "action": { "type": "string", "enum": names, "description": "The name of the transition.", "examples": [names[0]] },
+            "allowed": { "type": "boolean", "description": "True if the caller may run it.", "examples": [false] },
+            "why": {
+                "type": ["string", "null"],
+                "description": "The reason why it is not allowed, for people; null if it is.",
+                "examples": ["No role of this user grants the ability."],
+            },
+        },
+    })
+    .into()
 }
 
 fn custom_field_value() -> Node {

@@ -93,7 +93,7 @@ fn empty_list_rules(field: &Field, problems: &mut Problems) {
     }
 }
 
-fn refers_to_user(kind: &Kind) -> bool {
+pub fn refers_to_user(kind: &Kind) -> bool {
     kind.is_unknown() || kind.target().is_some_and(|target| target.value == "user")
 }
 

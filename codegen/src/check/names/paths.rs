@@ -52,7 +52,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         }
     }
     for (index, path) in own.iter().enumerate() {
-        // Two actions of one name would be one YAML key.
+        // Two actions of one name would be one YAML key, but a transition can have that of an action.
         report_clash(path, &own[..index], problems);
     }
 }
@@ -143,7 +143,10 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
         let stem = if action.on == ActionOn::Record { &record } else { &base };
         paths.push(Path {
             path: format!("{stem}/{}", action.name.value),
-            what: format!("the action `{}` of `{name}`", action.name.value),
+            what: match action.transition {
+                Some(_) => format!("the transition `{}` of `{name}`", action.name.value),
+                None => format!("the action `{}` of `{name}`", action.name.value),
+            },
             span: action.name.span,
             is_action: true,
         });

@@ -7,6 +7,7 @@ mod names;
 mod queries;
 mod reading;
 mod relations;
+mod states;
 mod types;
 mod values;
 
@@ -33,6 +34,7 @@ const FAMILIES: &[&[Entry]] = &[
     relations::ENTRIES,
     queries::ENTRIES,
     behaviour::ENTRIES,
+    states::ENTRIES,
 ];
 
 /// The entry of a code. A test asserts that every code has one.

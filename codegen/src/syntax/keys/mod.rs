@@ -5,11 +5,13 @@ mod field;
 mod record_rules;
 mod relation;
 mod resource;
+mod states;
 
 pub use field::{DEPRECATED, FIELD, INPUT, OUTPUT};
 pub use record_rules::{CHECK, UNIQUE};
 pub use relation::{ACTION, INCLUDE};
 pub use resource::{ACCESS, PERMISSION, RESOURCE};
+pub use states::{STATES, TRANSITION};
 
 /// The keys of one kind of mapping.
 #[derive(Debug)]
@@ -85,6 +87,14 @@ pub enum Shape {
     Sorts,
     Includes,
     Actions,
+    /// `field` and `transitions`.
+    States,
+    /// A mapping from names to transitions.
+    Transitions,
+    /// A name, or a list of names.
+    NameOrNames,
+    /// A mapping from fields to single values.
+    FieldValues,
 }
 
 const fn key(

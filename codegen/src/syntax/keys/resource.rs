@@ -250,6 +250,13 @@ pub static RESOURCE: Table = Table {
             "Operations in addition to the five standard ones. Each becomes a function that `src/resources/<name>.rs` must implement.",
         ),
         key(
+            "states",
+            Shape::States,
+            "none",
+            "states: { field: status, transitions: { solve: { from: open, to: solved } } }",
+            "The lifecycle of a record: the field with its state, and the transitions, which are actions and need no code. See [lifecycles](lifecycles.md).",
+        ),
+        key(
             "hooks",
             Shape::Words(Hook::WORDS),
             "none",

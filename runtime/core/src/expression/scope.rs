@@ -6,13 +6,13 @@ use crate::memo::Memo;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
 
 /// Finds the metadata of a resource by its name.
-type Find<'a> = &'a dyn Fn(&str) -> Option<&'static ResourceMeta>;
+pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static ResourceMeta>;
 
 /// The fields of a resource, as an expression sees them.
 pub struct Names<'a> {
     pub fields: &'static [FieldMeta],
     /// None if the expression is about the record alone.
-    pub others: Option<&'a dyn Fn(&str) -> Option<&'static ResourceMeta>>,
+    pub others: Option<Find<'a>>,
 }
 
 impl Scope for Names<'_> {

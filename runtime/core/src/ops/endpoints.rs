@@ -129,7 +129,8 @@ pub struct RouteInfo {
     pub path: String,
     pub resource: &'static str,
     pub ability: String,
-    pub permission: Option<&'static str>,
+    /// One permission, or several joined by `and`.
+    pub permission: Option<String>,
     #[serde(skip)]
     pub call: RouteOperation,
 }
@@ -140,7 +141,7 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
     for entry in state.catalog.entries() {
         for path_kind in path_kinds(&state.catalog, entry) {
             for Method { name, call, access } in methods(&state.catalog, entry, path_kind) {
-                let (ability, permission) = (access.abilities_text(), access.permission);
+                let (ability, permission) = (access.abilities_text(), access.permissions_text());
                 let path = format!("{API}/{}", path(&state.catalog, entry, path_kind));
                 routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission, call });
             }
@@ -264,7 +265,7 @@ fn required_access(catalog: &Catalog, entry: &Entry, path_kind: PathKind, call: 
         PathKind::Attached(index) | PathKind::AttachedSummary(index) => &catalog.entries()[index],
         _ => entry,
     };
-    let access = Access::of(catalog, entry, call.verb());
+    let access = Access::of_operation(catalog, entry, call);
     match call {
         // Each operation of a bulk write is checked by itself.
         RouteOperation::Bulk => {

@@ -42,6 +42,7 @@ pub use crate::ops::write::result::{StoredResponse, WriteResult};
 pub use crate::ops::write::update::release;
 pub use crate::ops::write::update::revise;
 pub use access::Access;
+pub use action::transition::transition;
 pub use action::{ActionCall, ActionHandler, ActionResult};
 pub use attached_records::attachable;
 pub use attached_records::attached_to;

@@ -54,6 +54,21 @@ pub async fn load_all(context: &Context<'_>, entry: &Entry, condition: &Conditio
     sql.all(context.db()).await
 }
 
+/// The stored rows, with every column, of the records with these ids for which `condition` holds.
+pub async fn load_many(
+    context: &Context<'_>,
+    entry: &Entry,
+    ids: &[i64],
+    condition: &Condition,
+) -> Result<Vec<QueryResult>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut sql = select(context, entry, condition, "");
+    sql.push(" AND ").in_ids("t.\"id\"", ids);
+    sql.all(context.read_connection()).await
+}
+
 /// The row of [`load`] on PostgreSQL, not locked, with `xmin` and `ctid`: the transaction that wrote it, and its
 /// position in the table.
 pub async fn load_versioned(

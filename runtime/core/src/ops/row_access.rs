@@ -8,6 +8,9 @@ use crate::ops::Context;
 use crate::query::{Condition, write_condition};
 use crate::record::write_from;
 
+/// The message for a record that the caller can see but not change.
+pub const NOT_CHANGEABLE: &str = "You may read this record, but not change it.";
+
 /// True if a rule of the resource limits some callers.
 pub fn has_rules(entry: &Entry) -> bool {
     entry.meta.read_rule.is_some() || entry.meta.write_rule.is_some()
@@ -21,7 +24,7 @@ pub async fn check_changeable(context: &Context<'_>, entry: &Entry, id: i64) -> 
     let Some(rule) = changeable(context, entry) else { return Ok(()) };
     match holds(context, entry, id, rule).await? {
         true => Ok(()),
-        false => Err(Error::Forbidden("You may read this record, but not change it.".into())),
+        false => Err(Error::Forbidden(NOT_CHANGEABLE.into())),
     }
 }
 

@@ -6,10 +6,11 @@ use charter_model::Predicate;
 use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 use charter_model::sequence::SequenceFormat;
 
+use super::action::transition::first_state;
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
-use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule, Shown};
+use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule, Shown, TransitionMeta};
 use crate::query;
 
 /// Links the resources of an application and validates them.
@@ -55,6 +56,10 @@ fn validate(catalog: &Catalog) -> Vec<String> {
         problems.extend(invalid_order(entry));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_sequence(entry, field)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_on_delete(catalog, entry, field)));
+        for (action, transition) in meta.transitions() {
+            let problem = invalid_transition(meta, transition);
+            problems.extend(problem.map(|problem| format!("the transition {}.{}: {problem}", meta.name, action.name)));
+        }
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
             // In a body, the input can be an object under the action's name.
             problems.push(format!("a parameter of the action `{}` of {} has its name", action.name, meta.plural));
@@ -121,6 +126,19 @@ fn invalid_filter(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     let fits = |name: &str| Predicate::from_name(name).is_some_and(|predicate| kind.accepts(predicate));
     let misfit = allowed.iter().find(|name| !fits(name))?;
     Some(format!("`filter` of {}.{} lists `{misfit}`, which its type does not support", entry.meta.name, field.name))
+}
+
+/// The problem of a transition of a resource that is written in Rust. Codegen checks those in YAML.
+fn invalid_transition(meta: &'static ResourceMeta, transition: &TransitionMeta) -> Option<String> {
+    let state = meta.fields.iter().find(|field| field.name == transition.field)?;
+    let (Kind::Enum { values }, Some(_)) = (state.kind, first_state(state)) else {
+        return Some(format!("`{}` is not an enum with a default", state.name));
+    };
+    if let Some(unknown) = transition.from.iter().chain([&transition.to]).find(|state| !values.contains(state)) {
+        return Some(format!("`{unknown}` is not a state"));
+    }
+    let mistake = expression::condition(transition.guard?, meta.fields).err()?;
+    Some(format!("the guard `{}`: {}", transition.guard?, mistake.message))
 }
 
 /// The fields of a resource, and the parameters and output fields of its actions, each with the prefix of its name and with all

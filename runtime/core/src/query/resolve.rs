@@ -204,7 +204,7 @@ pub fn may_include(entry: &Entry, include: &IncludeMeta, caller: &Principal) -> 
     match include.target {
         IncludeTarget::One { via } => may_read(via),
         IncludeTarget::CustomFieldValues => may_read("custom_fields"),
-        IncludeTarget::Many { .. } => true,
+        IncludeTarget::Many { .. } | IncludeTarget::AllowedActions => true,
     }
 }
 

@@ -279,7 +279,7 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
             continue;
         };
         let access = Access::read(entry);
-        if let Some(needed) = access.permission.filter(|needed| !context.caller().has_permission(needed)) {
+        if let Some(needed) = access.permissions.iter().find(|needed| !context.caller().has_permission(needed)) {
             draft.error("events", format!("contains `{event}`, which requires the permission `{needed}`"));
         } else if !access.allows(context.caller()) {
             let needed = access.abilities_text();

@@ -17,8 +17,9 @@ use crate::panel::target::Target;
 use crate::panel::{confirmation, layout, record, redirect, url};
 use crate::server::ApiResponse;
 use crate::server::Response;
+use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
-use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta};
+use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeTarget};
 use charter_core::ops::RouteOperation;
 use charter_core::ops::consequences::consequences;
 use charter_core::query::Pair;
@@ -74,6 +75,34 @@ pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
         _ => true,
     };
     is_set == until.is
+}
+
+/// The record's path with what [`refusal`] reads.
+pub(crate) fn with_allowed_actions(target: &Target<'_>) -> String {
+    let has_transitions = target.entry.meta.state_field().is_some();
+    let include = allowed_actions(target.entry).filter(|_| has_transitions);
+    include.map_or_else(|| target.path(), |include| format!("{}?include={include}", target.path()))
+}
+
+/// The name of the include with the transitions that the user may run.
+pub(crate) fn allowed_actions(entry: &Entry) -> Option<&'static str> {
+    let include = entry.meta.includes.iter().find(|include| include.target == IncludeTarget::AllowedActions);
+    include.map(|include| include.name)
+}
+
+/// The reason why the state of a record, its guard or a permission does not allow a transition.
+pub(crate) fn refusal(entry: &Entry, action: &ActionMeta, record: &Value) -> Option<String> {
+    let listed = record.get(allowed_actions(entry)?)?.as_array()?;
+    let this = listed.iter().find(|one| one["action"] == action.name)?;
+    this["why"].as_str().map(message)
+}
+
+/// The button of a transition that is not allowed, with the reason.
+pub(crate) fn refused_button(action: &ActionMeta, why: &str) -> Markup {
+    // A button with `disabled` has no focus, so that its reason could not be read.
+    html! {
+        button type="button" aria-disabled="true" title=(why) { (labels::action(action)) span .hidden { " (" (why) ")" } }
+    }
 }
 
 /// The button that runs an action, or the link to its form or its question.

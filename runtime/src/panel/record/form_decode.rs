@@ -223,6 +223,8 @@ pub(crate) fn is_editable(request: &PanelRequest<'_>, target: &Target<'_>, field
     let is_parent_reference = target.entry.meta.under.is_some_and(|under| under.field == field.name);
     match field.access {
         Access::Writable | Access::WriteOnly | Access::Secret => !is_parent_reference && field.name != "id",
+        // A new record has the first state.
+        Access::Immutable if target.entry.meta.state_field() == Some(field.name) => false,
         Access::Immutable => target.is_list() && !is_parent_reference,
         Access::ReadOnly | Access::Internal => false,
     }

@@ -49,7 +49,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     if trash::is_requested(&request.raw.query_pairs()?) {
         return trash::show(request, target).await;
     }
-    let response = request.get(&target.path()).await?;
+    let response = request.get(&action::with_allowed_actions(target)).await?;
     // The page of a deleted record has another URL.
     if response.status.as_u16() == 404 && trash::find(request, target).await?.is_some() {
         let deleted = trash::url(&target.path());
@@ -159,13 +159,17 @@ fn header(
         entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record && is_offered(action)).collect();
     let (first, others) =
         offered.split_at(if offered.len() <= MAX_HEADER_ACTIONS + 1 { offered.len() } else { MAX_HEADER_ACTIONS });
+    let button = |action: &'static ActionMeta| match action::refusal(entry, action, record) {
+        Some(why) => action::refused_button(action, &why),
+        None => action::button(request, target, action, version),
+    };
     let actions = html! {
-        @for action in first { (action::button(request, target, action, version)) }
+        @for action in first { (button(action)) }
         @if may(Operation::Update) { a .button.primary href=(on_the_way(format!("{}/edit", target.path()))) data-edit { (text!("Edit")) } }
         details .menu {
             summary { (text!("More")) }
             div .menu-part {
-                @for action in others { (action::button(request, target, action, version)) }
+                @for action in others { (button(action)) }
                 button type="button" data-copy=(list::curl_command(request, &target.path())) { (text!("Copy as curl")) }
                 @if may(Operation::Delete) {
                     @let to = format!("{}/delete", target.path());

@@ -116,7 +116,10 @@ async fn related_list(
     }
     let join = if all.contains('?') { '&' } else { '?' };
     let sort = if columns::is_log(entry) { "&sort=-id" } else { "" };
-    let query = format!("{all}{join}per_page={MAX_RECORDS}{sort}&fields={fields}");
+    let transitions = actions.iter().any(|action| action.transition.is_some());
+    let include = action::allowed_actions(entry).filter(|_| transitions);
+    let include = include.map(|include| format!("&include={include}")).unwrap_or_default();
+    let query = format!("{all}{join}per_page={MAX_RECORDS}{sort}&fields={fields}{include}");
     let response = request.get(&query).await?;
     if !response.is_success() {
         return Ok(html! {});
@@ -215,8 +218,9 @@ fn row_actions(
             }
         }
     };
-    let mut row_actions: Vec<Markup> =
-        actions.iter().filter(|action| !action::is_done(action, record)).map(button).collect();
+    let is_offered =
+        |action: &&&ActionMeta| !action::is_done(action, record) && action::refusal(entry, action, record).is_none();
+    let mut row_actions: Vec<Markup> = actions.iter().filter(is_offered).map(button).collect();
     if request.may(entry, Operation::Update) {
         let to = url::with_back(&format!("{}/edit", row_target.path()), &back);
         row_actions.push(html! { a href=(to) aria-label=(text!("Edit {name}", name = title)) { (text!("Edit")) } });

@@ -1,6 +1,7 @@
 //! Named actions: reads the parameters, calls the resource's method, stores its changes and writes the response.
 
 pub mod external;
+pub mod transition;
 
 use std::sync::Arc;
 
@@ -60,6 +61,9 @@ pub struct ActionCall<'r> {
 /// Runs an action, in the context's transaction unless the action only reads.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<WriteResult> {
     let name = call.action.name;
+    if let (Some(transition), Some(id)) = (&call.action.transition, call.id) {
+        return transition::run(context, entry, &call, (id, transition)).await;
+    }
     let handler = context.route(entry).actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
     let running = RunningHook::enter(context, entry.meta, name)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use charter_model::naming::snake;
 
+use super::allowed_actions;
 use super::include_access::{no_reference, targets};
 use super::response_cache::CacheKeyBuilder;
 use crate::catalog::Entry;
@@ -92,7 +93,7 @@ pub fn extend_projection(shape: &mut Cow<'_, Shape>, entry: &Entry, includes: &[
                 }
             }
             IncludeTarget::CustomFieldValues => shape.hide(entry.meta, "custom_fields"),
-            IncludeTarget::Many { .. } => {}
+            IncludeTarget::Many { .. } | IncludeTarget::AllowedActions => {}
         }
     }
 }
@@ -145,6 +146,9 @@ pub async fn load(
                 _ => return Err(no_reference(include)),
             },
             (IncludeTarget::CustomFieldValues, _) => custom_field_values(context, entry, shape, rows).await?,
+            (IncludeTarget::AllowedActions, _) => {
+                allowed_actions::load(context, entry, &ids_in_column(rows, shape, "id")?).await?
+            }
             _ => return Err(no_reference(include)),
         };
         related.included.push((snake(include.name), values));

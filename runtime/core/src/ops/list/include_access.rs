@@ -37,7 +37,7 @@ pub fn allowed_names(catalog: &Catalog, entry: &Entry, caller: &Principal) -> Ve
 /// The resources whose records an include can load.
 pub(super) fn targets<'c>(catalog: &'c Catalog, entry: &Entry, include: &IncludeMeta) -> Result<Vec<&'c Entry>> {
     let via = match include.target {
-        IncludeTarget::CustomFieldValues => return Ok(Vec::new()),
+        IncludeTarget::CustomFieldValues | IncludeTarget::AllowedActions => return Ok(Vec::new()),
         IncludeTarget::Many { resource, .. } => return Ok(vec![catalog.linked(resource)]),
         IncludeTarget::One { via } => via,
     };

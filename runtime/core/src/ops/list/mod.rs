@@ -1,5 +1,6 @@
 //! `GET /<path>`: a page of records, an export, or the query plan. `GET /<path>/summary`: aggregates of the records.
 
+pub mod allowed_actions;
 pub mod csv;
 pub mod explain;
 pub mod export;

@@ -19,6 +19,7 @@ use crate::counts;
 use crate::custom_field;
 use crate::db::Sql;
 use crate::error::Result;
+use crate::meta::IncludeTarget;
 use crate::metrics;
 use crate::ops::Context;
 use crate::ops::etag::tag;
@@ -106,8 +107,10 @@ pub struct CachedPage {
 impl CacheKeyBuilder {
     /// The records of a list, and the release. `None` if the response cannot be cached.
     pub fn of(context: &Context<'_>, query: ListQuery<'_>) -> Option<CacheKeyBuilder> {
-        let ListQuery { entry, shape, condition, definitions, .. } = query;
-        if !shape.computed.is_empty() || query.uses_instant || context.transaction().is_some() {
+        let ListQuery { entry, shape, condition, definitions, plan, .. } = query;
+        // The rights of the caller decide about its actions.
+        let shows_rights = plan.includes.iter().any(|include| include.target == IncludeTarget::AllowedActions);
+        if !shape.computed.is_empty() || query.uses_instant || shows_rights || context.transaction().is_some() {
             return None;
         }
         let mut builder = CacheKeyBuilder::default();
@@ -156,8 +159,8 @@ impl CacheKeyBuilder {
 }
 
 impl CacheKey {
-    /// `None` for a page that cannot be cached: it has computed fields or an estimated total, or the request runs in a
-    /// transaction, whose own changes other requests cannot see.
+    /// `None` for a page that cannot be cached: it has computed fields, rights of the caller or an estimated total, or
+    /// the request runs in a transaction, whose own changes other requests cannot see.
     ///
     /// # Errors
     /// When the catalog contradicts itself.

@@ -9,6 +9,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::ops::Context;
+use crate::ops::action::transition::check_first_state;
 use crate::ops::audit;
 use crate::ops::hooks::{self, RunningHook};
 use crate::ops::input::body::Body;
@@ -44,6 +45,7 @@ pub fn read(
     }
     input::read(context.catalog(), entry, body, definitions, &mut changes)?;
     field_access::check_writes(context, &changes)?;
+    check_first_state(&mut changes);
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         // The parent in the path overrides the body.
         changes.set(parent.field, Value::from(id));

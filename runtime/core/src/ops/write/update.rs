@@ -12,6 +12,7 @@ use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta};
 use crate::ops::Context;
+use crate::ops::action::transition::immutable_message;
 use crate::ops::audit;
 use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
@@ -204,7 +205,7 @@ pub fn reject_immutable_changes(changes: &mut Changes) {
         let immutable: Vec<&str> =
             changes.iter().filter(|(f, _)| f.access == Access::Immutable).map(|(f, _)| f.name).collect();
         for name in immutable {
-            changes.errors.add(name, "cannot be changed");
+            changes.errors.add(name, immutable_message(changes.meta, name));
         }
     }
 }

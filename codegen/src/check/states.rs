@@ -1,0 +1,162 @@
+//! Checks of `states`: the field of the state, the states of each transition, its guard and the values that it sets.
+
+use charter_model::{Misfit, reserved};
+
+use super::access::well_formed;
+use super::fields::conditions::{Names, condition};
+use super::fields::defaults::{own_rules, refers_to_user, unique_value};
+use super::queries::{named, report_repeated};
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::model::{Access, Action, Default, Field, Kind, Name, Resource, Schema, SetValue, Transition, Type};
+use crate::source::Spanned;
+
+pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    let Some(name) = &resource.state_field else { return };
+    let field = named(resource, name, "`states`", problems);
+    let is_usable = field.is_some_and(|field| state_field(field, name, problems));
+    for (action, transition) in resource.transitions() {
+        if let Some(field) = field.filter(|_| is_usable) {
+            states(field, action, transition, problems);
+        }
+        if let Some(guard) = &transition.guard {
+            condition(guard, &Names::of_record(&resource.fields), problems);
+        }
+        if let Some(permission) = &transition.permission {
+            well_formed(permission, problems);
+        }
+        for (name, value) in &transition.set {
+            set(resource, name, value, problems);
+        }
+    }
+}
+
+/// Warns of states that no record reaches.
+pub fn unreachable(resource: &Resource, problems: &mut Problems) {
+    let field = resource.state_field.as_ref().and_then(|name| resource.field(name.as_str()));
+    let Some((field, words)) = field.and_then(|field| Some((field, field.kind.words()?))) else { return };
+    let Default::Literal(initial) = &field.default else { return };
+    // A state that can only be reached from an unreachable state is unreachable too.
+    let mut reached = vec![initial.as_str()];
+    while let Some((_, next)) = resource.transitions().find(|(_, transition)| {
+        let can_run = transition.from.iter().any(|state| reached.contains(&state.as_str()));
+        can_run && !reached.contains(&transition.to.as_str())
+    }) {
+        reached.push(next.to.as_str());
+    }
+    for word in words.iter().filter(|word| !reached.contains(&word.as_str())) {
+        let message = format!("no transition leads from `{initial}` to the state `{}`", word.value);
+        let problem = Diagnostic::new(Code::UnreachableState, word.span, message, "never reached");
+        problems.push(problem.help("add a transition, or remove the state"));
+    }
+}
+
+/// The state is an enum with a default, which is the state of a new record. Returns true if it is one.
+fn state_field(field: &Field, name: &Name, problems: &mut Problems) -> bool {
+    let (message, help) = match &field.kind {
+        Kind::Unknown => return false,
+        Kind::Known(Type::Enum { .. }) if field.nullable => {
+            (format!("`{}` can be null, which is no state", name.value), "remove `nullable: true`, and add a `default`")
+        }
+        Kind::Known(Type::Enum { .. }) if !matches!(field.default, Default::Literal(_)) => (
+            format!("`{}` has no default, so the state of a new record is unknown", name.value),
+            "add the first state as its `default`",
+        ),
+        Kind::Known(Type::Enum { .. }) if field.access != Access::Immutable => (
+            format!("`{}` has an `access`, but transitions alone change a state", name.value),
+            "remove `access` from the field",
+        ),
+        Kind::Known(Type::Enum { .. }) => return true,
+        kind => (
+            format!("`{}` is {}, and a state is an `enum`", name.value, kind.described()),
+            "declare it: `{ type: enum, values: [open, closed], default: open }`",
+        ),
+    };
+    problems.push(Diagnostic::new(Code::StateField, name.span, message, "not a state").help(help));
+    false
+}
+
+/// The states exist, and the transition leads from one to another.
+fn states(field: &Field, action: &Action, transition: &Transition, problems: &mut Problems) {
+    let name = action.name.as_str();
+    if transition.from.is_empty() {
+        let message = format!("`{name}` has no state to start from");
+        let problem = Diagnostic::new(Code::IdleTransition, action.name.span, message, "never runs");
+        problems.push(problem.help("list the states: `from: [open]`"));
+    }
+    report_repeated(&transition.from, problems);
+    for state in transition.from.iter().chain([&transition.to]) {
+        let words = field.kind.words().unwrap_or_default();
+        if !words.iter().any(|word| word.value == state.value) {
+            let message = format!("`{}` is not a state of `{}`", state.value, field.name.value);
+            let problem = Diagnostic::new(Code::UnknownState, state.span, message, "unknown state");
+            problems.push(problem.did_you_mean(state.as_str(), words.iter().map(Name::as_str)));
+        }
+    }
+    let same = transition.from.iter().find(|state| state.value == transition.to.value);
+    if let Some(same) = same.filter(|_| transition.set.is_empty()) {
+        let message = format!("`{name}` leads from `{0}` to `{0}` and sets nothing", same.value);
+        let problem = Diagnostic::new(Code::IdleTransition, same.span, message, "without effect");
+        problems.push(problem.help("remove the state from `from`, or add `set`"));
+    }
+}
+
+/// Another field of the record, and a value that fits it.
+fn set(resource: &Resource, name: &Name, value: &Spanned<SetValue>, problems: &mut Problems) {
+    let Some(field) = named(resource, name, "`set`", problems) else { return };
+    let refused = if resource.state_field.as_ref().is_some_and(|state| state.value == name.value) {
+        Some((format!("`{}` is the state, which `to` sets", name.value), "remove it from `set`"))
+    } else if reserved::SERVER_FIELDS.contains(&name.as_str()) {
+        Some((format!("the server sets `{}`", name.value), "remove it from `set`"))
+    } else if !field.is_column() || field.access == Access::Secret {
+        Some((format!("`{}` has no value of its own that a transition can set", name.value), "name another field"))
+    } else {
+        None
+    };
+    if let Some((message, help)) = refused {
+        problems.push(Diagnostic::new(Code::TransitionSet, name.span, message, "cannot be set").help(help));
+        return;
+    }
+    if let Err(Misfit { reason, help }) = fits(field, &value.value) {
+        let message = format!("the value does not fit `{}`: {reason}", name.value);
+        let label = format!("not {}", field.kind.described());
+        problems.push(Diagnostic::new(Code::TransitionSet, value.span, message, label).help(help));
+    } else if let SetValue::Literal(text) = &value.value {
+        own_rules(field, "value", text, value.span, problems);
+        unique_value(field, "value", value.span, problems);
+    }
+}
+
+fn fits(field: &Field, value: &SetValue) -> Result<(), Misfit> {
+    let kind = &field.kind;
+    match value {
+        _ if kind.is_unknown() => Ok(()),
+        SetValue::Null if !field.nullable => {
+            Err(Misfit::new("it cannot be null", "add `nullable: true` to the field, or write a value"))
+        }
+        SetValue::Literal(text) if refers_to_user(kind) && matches!(text.as_str(), "caller" | "caller_id") => {
+            Err(Misfit::new(format!("`{text}` is not an id"), "write `caller.id`"))
+        }
+        SetValue::Literal(text) => kind.literal("set", text),
+        SetValue::Now if !matches!(kind, Kind::Known(Type::Timestamp { .. })) => {
+            Err(Misfit::new("`now` is a point in time", word_help(kind, "now")))
+        }
+        SetValue::Today if !matches!(kind, Kind::Known(Type::Date)) => {
+            Err(Misfit::new("`today` is a date", word_help(kind, "today")))
+        }
+        SetValue::Caller if !refers_to_user(kind) => {
+            Err(Misfit::new("`caller.id` is a user", word_help(kind, "caller.id")))
+        }
+        SetValue::Unreadable => Err(Misfit::new("it is a list or a mapping", "write a single value")),
+        SetValue::Null | SetValue::Now | SetValue::Today | SetValue::Caller => Ok(()),
+    }
+}
+
+fn word_help(kind: &Kind, word: &str) -> String {
+    match kind {
+        kind if kind.is_text() || kind.words().is_some() => format!("put text in quotes: `\"{word}\"`"),
+        Kind::Known(Type::Date) => "write `today`".to_owned(),
+        Kind::Known(Type::Timestamp { .. }) => "write `now`".to_owned(),
+        _ if word == "caller.id" => "only a `ref(user)` takes it".to_owned(),
+        _ => "only a `timestamp` takes `now`, and a `date` takes `today`".to_owned(),
+    }
+}

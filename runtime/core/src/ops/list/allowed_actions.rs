@@ -1,0 +1,57 @@
+//! The include `can`: the transitions of each record, and which of them the caller may run.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::json;
+
+use crate::catalog::Entry;
+use crate::error::Result;
+use crate::meta::ActionMeta;
+use crate::ops::action::transition::refusal_of_row;
+use crate::ops::endpoints::RouteOperation;
+use crate::ops::row_access::NOT_CHANGEABLE;
+use crate::ops::visibility::changeable;
+use crate::ops::{Access, Context, records};
+use crate::query::Condition;
+
+/// `[{"action": "solve", "allowed": false, "why": "…"}]` for each id, by the checks that the action makes.
+pub async fn load(context: &Context<'_>, entry: &Entry, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
+    // The same for all records.
+    let forbidden: Vec<(&ActionMeta, _, Option<String>)> = entry
+        .meta
+        .transitions()
+        .map(|(action, transition)| {
+            let access = Access::of_operation(context.catalog(), entry, RouteOperation::Action(action));
+            let refused = access.check(context.caller()).err();
+            (action, transition, refused.map(|error| error.message(context.request_id().unwrap_or_default())))
+        })
+        .collect();
+    let guards = entry.meta.transitions().filter_map(|(_, transition)| transition.guard);
+    let request = context.request(guards).await?;
+    let known: Vec<i64> = ids.iter().flatten().copied().collect();
+    // The records that the row rule of writes lets the caller change; `None` for all.
+    let changeable: Option<HashSet<i64>> = match changeable(context, entry) {
+        Some(rule) => {
+            let rows = records::load_many(context, entry, &known, &rule).await?;
+            Some(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
+        }
+        None => None,
+    };
+    let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
+    for row in records::load_many(context, entry, &known, &Condition::always()).await? {
+        let id: i64 = row.try_get("", "id")?;
+        let is_changeable = changeable.as_ref().is_none_or(|changeable| changeable.contains(&id));
+        let mut list = Vec::with_capacity(forbidden.len());
+        for (action, transition, forbidden) in &forbidden {
+            let why = match forbidden {
+                Some(why) => Some(why.clone()),
+                None if !is_changeable => Some(NOT_CHANGEABLE.into()),
+                None => refusal_of_row(entry.meta, transition, &request, &row)?.map(|(message, _)| message),
+            };
+            list.push(json!({ "action": action.name, "allowed": why.is_none(), "why": why }));
+        }
+        lists.insert(id, serde_json::to_vec(&list).map_err(crate::error::Error::internal)?);
+    }
+    // A record that was deleted since its page was read allows nothing.
+    Ok(ids.iter().map(|id| id.and_then(|id| lists.remove(&id)).unwrap_or_else(|| b"[]".to_vec())).collect())
+}
