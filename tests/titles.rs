@@ -90,8 +90,8 @@ async fn panel_names_records_by_the_title(server: Gadgets) {
     panel.get(&format!("/gadgets/{bare}")).await.status(200).says("Saw</h1>");
     panel.get(&format!("/gadgets/{full}/delete")).await.status(200).says("Drill (12)");
     panel.get(&format!("/gadgets/{full}/history")).await.status(200).says("Drill (12)");
-    // Neither shows the title's fields: the page reads them for the name.
-    panel.get("/repairs").await.status(200).says("Drill (12)");
+    // Neither page shows the fields of the title, but reads them.
+    panel.get("/repairs/1").await.status(200).says("Drill (12)");
     panel.get("/gadgets?columns=created_at").await.status(200).says("Drill (12)");
 }
 
