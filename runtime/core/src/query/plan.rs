@@ -251,7 +251,7 @@ impl<'a> Planner<'a> {
                 Named::Custom(..) | Named::Related(..) => None,
             }
         };
-        self.entry.meta.order.iter().filter_map(|name| key(name)).collect()
+        self.entry.meta.order.iter().filter_map(key).collect()
     }
 
     /// Plans one order key. `None` if it names a field that cannot be sorted by (specification, "Sorting").

@@ -137,7 +137,7 @@ fn in_order<'c>(records: Vec<(&'c Entry, i64)>, edges: &[(usize, i64, i64)]) -> 
     let mut ordered = Vec::with_capacity(records.len());
     while !entries.is_empty() {
         let is_free = |entry: &&Entry| !entries.iter().any(|other| refers(other, entry));
-        let next = entries.remove(entries.iter().position(|entry| is_free(&entry)).unwrap_or(0));
+        let next = entries.remove(entries.iter().position(is_free).unwrap_or(0));
         let mut referring: HashMap<i64, usize> = HashMap::new();
         let own = || edges.iter().filter(|(index, ..)| *index == next.index);
         own().for_each(|(_, _, referred)| *referring.entry(*referred).or_default() += 1);
