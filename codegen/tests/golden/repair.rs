@@ -1,16 +1,16 @@
-// Generated from tests/golden/ticket.yaml. `cargo charter expand ticket` prints it.
+// Generated from tests/golden/repair.yaml. `cargo charter expand repair` prints it.
 
 use charter_runtime::generated::*;
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(
-    name = "ticket",
-    plural = "tickets",
-    table = "tickets",
-    label = "Ticket",
-    type_name = "Ticket",
-    path = "tickets",
-    ability = "tickets"
+    name = "repair",
+    plural = "repairs",
+    table = "repairs",
+    label = "Repair",
+    type_name = "Repair",
+    path = "repairs",
+    ability = "repairs"
 )]
 #[resource(title = "{number} {subject}")]
 #[resource(ordered("created_at"), order("-created_at", "number"))]
@@ -24,10 +24,10 @@ pub struct Model {
     #[field(reference("product"), required)]
     #[field(on_delete = "restrict")]
     pub product_id: i64,
-    #[field(reference("ticket"))]
+    #[field(reference("repair"))]
     #[field(on_delete = "clear")]
     pub previous_id: Option<i64>,
-    #[field(reference("ticket"))]
+    #[field(reference("repair"))]
     #[field(on_delete = "cascade")]
     pub merged_id: Option<i64>,
     #[field(timestamp(seconds), read_only)]

@@ -25,6 +25,8 @@ pub mod product;
 #[allow(clippy::duplicated_attributes)]
 pub mod product_group;
 #[allow(clippy::duplicated_attributes)]
+pub mod repair;
+#[allow(clippy::duplicated_attributes)]
 pub mod saved_list;
 #[allow(clippy::duplicated_attributes)]
 pub mod settings;
@@ -43,7 +45,7 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
         accessory::route(), activity::route(), activity_participant::route(),
         currency::route(), delivery::route(), document::route(), employee::route(),
         exchange_rate::route(), member::route(), parcel::route(), product::route(),
-        product_group::route(), saved_list::route(), settings::route(),
+        product_group::route(), repair::route(), saved_list::route(), settings::route(),
         stock_level::route(), subscription::route(), tax_class::route(), ticket::route()
     ]
 }
