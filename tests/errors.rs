@@ -53,6 +53,8 @@ fn every_error_has_a_documented_code_and_every_code_an_error() {
         Error::NotFound,
         Error::MethodNotAllowed(vec!["GET"]),
         Error::Conflict("c".into()),
+        Error::Frozen("f".into()),
+        Error::TransitionRefused { message: "m".into(), state: "open".into() },
         Error::UniqueViolation("roles_name_key".into()),
         Error::InProgress,
         Error::PreconditionFailed,

@@ -204,7 +204,7 @@ fn unique_index_on_rows_not_deleted_becomes_unique(program: Program) {
         "  sku: { type: string(20), required: true, unique: true }",
         "unique: [[name, size]]",
         "indexes: [[size]]",
-        "# Omitted: an index over name, which is partial or has a column without an order.",
+        "# Omitted: `unique: [{ fields: [name], where: … }]`, with the condition of its index.",
     ] {
         assert!(yaml.lines().any(|written| written == line), "`{line}` is not in\n{yaml}");
     }

@@ -165,31 +165,31 @@ async fn hook_of_a_record_refuses_the_whole_deletion(server: Shelves) {
 async fn soft_deletion_cascades_and_restore_brings_back(server: Shelves) {
     let admin = server.admin();
     let team = made(&admin, "team", "teams", json!({ "name": "A" })).await;
-    let desk = made(&admin, "desk", "desks", json!({ "name": "D", "team_id": team })).await;
+    let lamp = made(&admin, "lamp", "lamps", json!({ "name": "D", "team_id": team })).await;
     let phone = made(&admin, "phone", "phones", json!({ "team_id": team })).await;
     admin.delete(&format!("/teams/{team}")).await.deleted();
-    assert_eq!(admin.get("/desks?deleted=only").await.column("desks", "id"), [desk]);
+    assert_eq!(admin.get("/lamps?deleted=only").await.column("lamps", "id"), [lamp]);
     assert_eq!(admin.get(&format!("/phones/{phone}")).await.record("phone")["team_id"], Value::Null);
     admin.post(&format!("/teams/{team}/restore"), json!({})).await.ok();
-    assert_eq!(admin.get("/desks").await.column("desks", "id"), [desk]);
-    assert_eq!(log(&admin, "desks", desk).await, ["create", "delete", "restore"]);
-    assert!(server.events("desk.").await.contains(&"desk.restored".to_owned()));
+    assert_eq!(admin.get("/lamps").await.column("lamps", "id"), [lamp]);
+    assert_eq!(log(&admin, "lamps", lamp).await, ["create", "delete", "restore"]);
+    assert!(server.events("lamp.").await.contains(&"lamp.restored".to_owned()));
 }
 
 async fn restore_leaves_what_was_deleted_before_or_cannot_return(server: Shelves) {
     let admin = server.admin();
     let team = made(&admin, "team", "teams", json!({ "name": "A" })).await;
     let other = made(&admin, "team", "teams", json!({ "name": "B" })).await;
-    let before = made(&admin, "desk", "desks", json!({ "name": "before", "team_id": team })).await;
-    let taken = made(&admin, "desk", "desks", json!({ "name": "taken", "team_id": team })).await;
-    let plain = made(&admin, "desk", "desks", json!({ "name": "plain", "team_id": team })).await;
-    admin.delete(&format!("/desks/{before}")).await.deleted();
-    server.sql(&format!("UPDATE desks SET deleted_at = '2026-01-02 03:04:05+00:00' WHERE id = {before}")).await;
+    let before = made(&admin, "lamp", "lamps", json!({ "name": "before", "team_id": team })).await;
+    let taken = made(&admin, "lamp", "lamps", json!({ "name": "taken", "team_id": team })).await;
+    let plain = made(&admin, "lamp", "lamps", json!({ "name": "plain", "team_id": team })).await;
+    admin.delete(&format!("/lamps/{before}")).await.deleted();
+    server.sql(&format!("UPDATE lamps SET deleted_at = '2026-01-02 03:04:05+00:00' WHERE id = {before}")).await;
     admin.delete(&format!("/teams/{team}")).await.deleted();
-    made(&admin, "desk", "desks", json!({ "name": "taken", "team_id": other })).await;
+    made(&admin, "lamp", "lamps", json!({ "name": "taken", "team_id": other })).await;
     admin.post(&format!("/teams/{team}/restore"), json!({})).await.ok();
-    admin.get(&format!("/desks/{plain}")).await.ok();
-    let deleted = admin.get("/desks?deleted=only&sort=id").await.column("desks", "id");
+    admin.get(&format!("/lamps/{plain}")).await.ok();
+    let deleted = admin.get("/lamps?deleted=only&sort=id").await.column("lamps", "id");
     assert_eq!(deleted, [before, taken]);
 }
 
@@ -207,15 +207,15 @@ async fn bulk_deletion_applies_them_to_each_record(server: Shelves) {
     let admin = server.admin();
     let free = made(&admin, "team", "teams", json!({ "name": "free" })).await;
     let bound = made(&admin, "team", "teams", json!({ "name": "bound" })).await;
-    let desk = made(&admin, "desk", "desks", json!({ "name": "D", "team_id": free })).await;
+    let lamp = made(&admin, "lamp", "lamps", json!({ "name": "D", "team_id": free })).await;
     made(&admin, "contract", "contracts", json!({ "team_id": bound })).await;
     let operations = [free, bound].map(|id| json!({ "method": "delete", "id": id }));
     let body = |atomic: bool| json!({ "atomic": atomic, "operations": operations });
     admin.post("/teams/bulk", body(true)).await.refused(422, "validation_failed");
-    assert_eq!(admin.get("/desks").await.column("desks", "id"), [desk]);
+    assert_eq!(admin.get("/lamps").await.column("lamps", "id"), [lamp]);
     let answer = admin.post("/teams/bulk", body(false)).await.ok();
     assert_eq!([&answer["results"][0]["status"], &answer["results"][1]["status"]], [204, 409]);
-    assert_eq!(total(&admin, "desks").await, 0);
+    assert_eq!(total(&admin, "lamps").await, 0);
     assert_eq!(admin.get("/teams").await.column("teams", "id"), [bound]);
 }
 
@@ -240,5 +240,5 @@ async fn description_of_the_deletion_names_the_effects(server: Shelves) {
     let (bins, teams) = (text("/bins/{id}"), text("/teams/{id}"));
     assert!(bins.contains("The notes that refer to it by `bin_id` lose the reference."), "{bins}");
     assert!(bins.contains("Fails while seals refer to it by `bin_id`."), "{bins}");
-    assert!(teams.contains("The desks that refer to it by `team_id` are deleted, too."), "{teams}");
+    assert!(teams.contains("The lamps that refer to it by `team_id` are deleted, too."), "{teams}");
 }

@@ -30,7 +30,7 @@ async fn question_names_the_effects(server: Shelves) {
 async fn undo_brings_back_what_the_deletion_changed(server: Shelves) {
     let admin = server.admin();
     let team = made(&admin, "team", "teams", json!({ "name": "A" })).await;
-    let desk = made(&admin, "desk", "desks", json!({ "name": "D", "team_id": team })).await;
+    let lamp = made(&admin, "lamp", "lamps", json!({ "name": "D", "team_id": team })).await;
     let phone = made(&admin, "phone", "phones", json!({ "team_id": team })).await;
     let moved = made(&admin, "phone", "phones", json!({ "team_id": team })).await;
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
@@ -38,13 +38,13 @@ async fn undo_brings_back_what_the_deletion_changed(server: Shelves) {
     let page = panel.submit("/teams/bulk", &form).await;
     let rest = page.status(200).text.split_once("name=\"_undo\" value=\"").map(|(_, rest)| rest.to_owned());
     let sealed = rest.and_then(|rest| Some(rest.split('"').next()?.to_owned())).expect("an offer");
-    assert_eq!(admin.get("/desks?deleted=only").await.column("desks", "id"), [desk]);
+    assert_eq!(admin.get("/lamps?deleted=only").await.column("lamps", "id"), [lamp]);
     // A phone that changed since keeps its change.
     let other = made(&admin, "team", "teams", json!({ "name": "B" })).await;
     admin.put(&format!("/phones/{moved}"), json!({ "team_id": other })).await.ok();
     panel.submit("/panel/undo", &[("_undo", &sealed)]).await.status(303);
     admin.get(&format!("/teams/{team}")).await.ok();
-    admin.get(&format!("/desks/{desk}")).await.ok();
+    admin.get(&format!("/lamps/{lamp}")).await.ok();
     let team_of =
         async |id: i64| -> Value { admin.get(&format!("/phones/{id}")).await.record("phone")["team_id"].clone() };
     assert_eq!([team_of(phone).await, team_of(moved).await], [json!(team), json!(other)]);

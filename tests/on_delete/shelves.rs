@@ -1,4 +1,4 @@
-//! The service with shelves, whose bins have notes and seals, and teams with desks, phones and contracts.
+//! The service with shelves, whose bins have notes and seals, and teams with lamps, phones and contracts.
 
 use charter_migrations::prelude::*;
 use charter_runtime::generated::Resource;
@@ -120,11 +120,11 @@ mod team {
     }
 }
 
-mod desk {
+mod lamp {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
-    #[resource(name = "desk", soft_delete, events)]
+    #[resource(name = "lamp", soft_delete, events)]
     pub struct Model {
         pub id: i64,
         #[field(string(50), required, unique)]
@@ -178,14 +178,14 @@ fn routes() -> [Route; 8] {
         Route::of::<note::Entity>(),
         Route::of::<seal::Entity>(),
         Route::of::<team::Entity>(),
-        Route::of::<desk::Entity>(),
+        Route::of::<lamp::Entity>(),
         Route::of::<phone::Entity>(),
         Route::of::<contract::Entity>(),
     ]
 }
 
 own_fixture! {
-    /// The service with shelves, whose bins have notes and seals, and teams with desks, phones and contracts.
+    /// The service with shelves, whose bins have notes and seals, and teams with lamps, phones and contracts.
     Shelves, "shelves", routes(), nothing
 }
 
@@ -201,7 +201,7 @@ impl MigrationTrait for Migration {
             ("notes", vec![name(), refers("bin_id", "bins"), deleted()]),
             ("seals", vec![refers("bin_id", "bins"), refers("shelf_id", "shelves"), reference("kept_by", "users")]),
             ("teams", vec![name(), deleted()]),
-            ("desks", vec![name(), reference("team_id", "teams"), deleted()]),
+            ("lamps", vec![name(), reference("team_id", "teams"), deleted()]),
             ("phones", vec![refers("team_id", "teams")]),
             ("contracts", vec![reference("team_id", "teams")]),
         ];
@@ -209,11 +209,11 @@ impl MigrationTrait for Migration {
             let all = [id()].into_iter().chain(columns).chain([timestamp("created_at"), timestamp("updated_at")]);
             Table::on(manager, table).create(all).await?;
         }
-        Table::on(manager, "desks").unique_live(&["name"]).await
+        Table::on(manager, "lamps").unique_live(&["name"]).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for table in ["contracts", "phones", "desks", "teams", "seals", "notes", "bins", "shelves"] {
+        for table in ["contracts", "phones", "lamps", "teams", "seals", "notes", "bins", "shelves"] {
             Table::on(manager, table).drop().await?;
         }
         Ok(())

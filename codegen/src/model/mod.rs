@@ -1,5 +1,6 @@
 //! Resources resolved: every default filled in, every type known, both ends of every relation found.
 
+mod action;
 mod field;
 mod indexing;
 mod schema;
@@ -8,9 +9,10 @@ pub use charter_model::{Access, Deprecated, Shown};
 
 pub use crate::notation::{CodeValue, Rule, Type};
 pub use crate::syntax::field::Described;
+pub use action::{Action, ActionOutput, SetValue, Transition};
 pub use field::{Default, Field, FieldPlaces, Kind};
 pub use indexing::{MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, UnservedReason};
 pub use schema::{
-    Action, ActionOutput, Check, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey,
-    Resource, Schema, Seed, SetValue, Sorts, Transition, Under, UniqueSet,
+    Check, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey, Resource, Schema, Seed,
+    Sorts, Under, UniqueSet,
 };

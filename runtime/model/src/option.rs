@@ -140,7 +140,7 @@ impl FieldOption {
                 of_embedded: false,
                 default: "no numbering",
                 example: "sequence: \"TCK-{year}-{0000}\"",
-                meaning: "For a `string`, the number that the server assigns on create if the client sends none: text with `{0000}`, the number with at least so many digits. With `{year}`, or `{year}` and `{month}`, it starts at 1 in each year or month of the company's time zone. It implies `unique: true`.",
+                meaning: "For a `string`, the number that the server assigns on create if the client sends none: text with `{0000}`, the number with at least that number of digits. With `{year}`, or `{year}` and `{month}`, it starts at 1 in each year or month of the company's time zone. It implies `unique: true`.",
             },
             FieldOption::Numbering => OptionFacts {
                 takes: OptionTakes::Numbering,

@@ -5,8 +5,21 @@ use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::OnDelete;
 use charter_core::ops::write::on_delete::{Referring, referring};
 
+/// The description of the operation that deletes a record.
+pub(super) fn description(catalog: &Catalog, entry: &Entry) -> String {
+    let meta = entry.meta;
+    let marked = match (meta.soft_delete, meta.keeps_deleted()) {
+        (_, true) => " This is a soft delete: `deleted=only` still shows the record.",
+        (true, false) => " This is a soft delete, but the API no longer shows the record.",
+        (false, false) => "",
+    };
+    let (one, consequences, frozen) =
+        (english::record_with_article(meta), sentences(catalog, entry), english::frozen(meta));
+    format!("Deletes {one}.{marked}{consequences}{frozen}")
+}
+
 /// A sentence for each field with `on_delete` that refers to the resource; empty without one.
-pub(super) fn sentences(catalog: &Catalog, entry: &Entry) -> String {
+fn sentences(catalog: &Catalog, entry: &Entry) -> String {
     let sentence = |Referring { entry, field, effect }: Referring<'_>| {
         let (records, field) = (english::records(entry.meta), field.name);
         match effect {

@@ -102,16 +102,7 @@ pub(crate) fn texts(catalog: &Catalog, entry: &Entry, route: &RouteInfo) -> (Str
             )
         }
         RouteOperation::Operation(Operation::Delete) => {
-            let marked = match (meta.soft_delete, meta.keeps_deleted()) {
-                (_, true) => " This is a soft delete: `deleted=only` still shows the record.",
-                (true, false) => " This is a soft delete, but the API no longer shows the record.",
-                (false, false) => "",
-            };
-            (
-                format!("delete_{}", meta.name),
-                format!("Delete {one}"),
-                format!("Deletes {one}.{marked}{}{}", on_delete::sentences(catalog, entry), english::frozen(meta)),
-            )
+            (format!("delete_{}", meta.name), format!("Delete {one}"), on_delete::description(catalog, entry))
         }
         RouteOperation::Action(action) => action_texts(entry, action),
         RouteOperation::Bulk => bulk::texts(entry),
