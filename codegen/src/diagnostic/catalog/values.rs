@@ -129,6 +129,6 @@ pub const ENTRIES: &[Entry] = &[
             a moved date can be null too. `integer`, `bigint`, `decimal`, `boolean`, `date`, `timestamp`, `enum` and \
             `text` can be computed.",
         wrong: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: quantity * unit_price }\n",
-        right: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: round(quantity * unit_price, 2) }\n",
+        right: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: \"round(quantity * unit_price, 2)\" }\n",
     },
 ];
