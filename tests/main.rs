@@ -11,6 +11,7 @@ mod client_disconnect;
 mod clients;
 mod commands;
 mod compression;
+mod computed_fields;
 mod conditions;
 mod cors;
 mod database_host_lost;

@@ -217,7 +217,7 @@ pub struct Flags {
     pub no_sort: Option<Span>,
     pub no_filter: Option<Span>,
     pub filter: Option<Vec<Word>>,
-    /// The options that only the panel and the OpenAPI document read.
+    /// The options that only the runtime reads.
     pub display: Vec<(FieldOption, Word)>,
     /// A function that returns the JSON Schema of the values.
     pub schema: Option<Type>,
@@ -227,6 +227,11 @@ impl Flags {
     /// The span of an access.
     pub fn access(&self, wanted: Access) -> Option<Span> {
         self.access.iter().find(|(access, _)| *access == wanted).map(|(_, span)| *span)
+    }
+
+    /// The expression of a computed field.
+    pub fn value(&self) -> Option<&Word> {
+        self.display.iter().find(|(option, _)| *option == FieldOption::Value).map(|(_, text)| text)
     }
 }
 

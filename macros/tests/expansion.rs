@@ -70,6 +70,7 @@ mod everything {
         #[field(decimal(12, 4), min = "0", max = "1000.5", above = "-1", below = "2000")]
         pub weight: Decimal<4>,
         pub count: i32,
+        #[field(value = "count * 2")]
         pub total: i64,
         #[field(default = "true")]
         pub active: bool,
@@ -315,7 +316,7 @@ fn every_key_of_a_field_is_expanded_in_order() {
             ..plain("weight", Kind::Decimal { precision: 12, places: 4 })
         },
         plain("count", Kind::Integer),
-        plain("total", Kind::BigInt),
+        FieldMeta { access: Access::ReadOnly, value: "count * 2", ..plain("total", Kind::BigInt) },
         FieldMeta { default: DefaultValue::Literal("true"), ..plain("active", Kind::Boolean) },
         FieldMeta {
             default: DefaultValue::Now,

@@ -170,7 +170,19 @@ impl Table<'_> {
     }
 
     async fn fill_with(&self, column: &Column, value: Expr) -> Result<(), DbErr> {
-        let (table, name) = (Alias::new(self.name), Alias::new(&column.name));
+        self.set_in_batches(&column.name, value, Some(Expr::col(Alias::new(&column.name)).is_null())).await
+    }
+
+    /// Sets a computed column in all rows, in batches, to an expression over columns of the table. Each database has its own
+    /// SQL.
+    pub async fn compute(&self, column: &str, sqlite: &str, postgres: &str) -> Result<(), DbErr> {
+        let value = if self.database() == DbBackend::Sqlite { sqlite } else { postgres };
+        self.set_in_batches(column, Expr::cust(value.to_owned()), None).await
+    }
+
+    /// Sets a column in the rows for which a condition holds, in batches; in all rows without one.
+    async fn set_in_batches(&self, column: &str, value: Expr, only: Option<Expr>) -> Result<(), DbErr> {
+        let (table, name) = (Alias::new(self.name), Alias::new(column));
         let mut last = i64::MIN;
         loop {
             let batch =
@@ -181,7 +193,7 @@ impl Table<'_> {
             let statement = Query::update()
                 .table(table.clone())
                 .value(name.clone(), value.clone())
-                .and_where(Expr::col(name.clone()).is_null())
+                .and_where_option(only.clone())
                 .and_where(Expr::col(Alias::new("id")).gt(last))
                 .and_where(Expr::col(Alias::new("id")).lte(end))
                 .to_owned();

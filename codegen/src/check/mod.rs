@@ -16,7 +16,7 @@ mod usage;
 use std::ops::Deref;
 
 pub use self::fields::conditions::Names;
-pub use self::fields::patterns;
+pub use self::fields::{computed, patterns};
 use self::fields::{defaults, derived, evolution, examples, record_rules, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, titles, unindexed_filters};

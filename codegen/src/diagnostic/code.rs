@@ -57,6 +57,7 @@ codes! {
     BadUnique = "C0311",
     BadSequence = "C0312",
     BadTitle = "C0313",
+    ComputedMisfit = "C0315",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

@@ -231,7 +231,8 @@ fn writing(field: &Field) -> Vec<TokenStream> {
         items.push(quote!(required));
     }
     let access = if field.shown == Shown::Never { Access::Internal } else { field.access };
-    items.extend(access.word().map(ident));
+    // The derive knows that a computed field is read-only.
+    items.extend(access.word().filter(|_| field.value().is_none()).map(ident));
     match &field.default {
         Default::None => {}
         Default::Hook => items.push(quote!(default_hook)),

@@ -40,7 +40,10 @@ fn lower(
         nullable: written.nullable.is_some(),
         required: written.required.is_some(),
         default: written.default.as_ref().map_or(Default::None, default),
-        access: written.access.as_ref().map_or(Access::Writable, |access| access.value.into()),
+        access: match written.described.get(FieldOption::Value) {
+            Some(_) => Access::ReadOnly,
+            None => written.access.as_ref().map_or(Access::Writable, |access| access.value.into()),
+        },
         shown,
         rules: rules(written),
         renamed_from: written.renamed_from.clone(),

@@ -1,6 +1,7 @@
 //! Migrations from the difference of two snapshots: a plan of steps, as Rust and as SQL.
 
 pub mod checks;
+mod computed;
 pub mod plan;
 mod renamed;
 pub mod rust;

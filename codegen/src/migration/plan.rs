@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use charter_model::Storage;
 
+use super::computed;
+use super::renamed::in_turn;
 use super::step::{Step, Value};
 use super::table::{Column, Index, IndexKind, Table};
 use super::unsupported::{self, Unsupported};
@@ -112,6 +114,7 @@ struct Planner {
     kept_apart: Vec<Step>,
     unmarked: Vec<Step>,
     filled: Vec<Step>,
+    computed: Vec<Step>,
     required: Vec<Step>,
     referred: Vec<Step>,
     indexed: Vec<Step>,
@@ -142,7 +145,7 @@ impl Planner {
             self.kept_apart,
             self.unmarked,
         ];
-        let online = [self.filled, self.required, self.referred, self.indexed, self.replaced_indexes];
+        let online = [self.filled, self.computed, self.required, self.referred, self.indexed, self.replaced_indexes];
         Plan { whole: whole.concat(), online: online.concat(), lost: self.lost, unsupported }
     }
 
@@ -189,6 +192,7 @@ impl Planner {
             let step = Step::RenameTable { from, to, singleton, referring };
             self.renamed_tables.push((step, Unsupported::of_resource(after, &after.name)));
         }
+        self.computed.extend(computed::steps((before, after), (then, now), &names));
         self.indexes(after, (then, now), &gone, &names);
     }
 
@@ -223,6 +227,7 @@ impl Planner {
         }
         if tightens {
             match fill(field, to) {
+                _ if field.value.is_some() => {}
                 Some(value) => self.filled.push(Step::Fill { table: table(), column: reached.clone(), value }),
                 // The migration counts the rows without a value itself. One record rarely fits all references.
                 None if !can_be_filled(field) || to.reference.is_some() => {}
@@ -240,6 +245,13 @@ impl Planner {
     /// Plans a new column in a table that may have rows, perhaps in place of one whose values cannot stay.
     fn add(&mut self, resource: &Resource, now: &Table, new: (&Field, &Column), was: Option<&Field>) {
         let ((field, column), table) = (new, || now.name.clone());
+        if field.value.is_some() {
+            self.added.push(Step::Add { table: table(), column: column.nullable() });
+            if !column.nullable {
+                self.required.push(Step::Require { table: table(), column: column.clone() });
+            }
+            return;
+        }
         let Some(value) = field.backfill.as_ref().and_then(value) else {
             match column.fills_itself() {
                 true => self.added.push(Step::Add { table: table(), column: column.clone() }),
@@ -371,28 +383,4 @@ fn value(backfill: &Default) -> Option<Value> {
         Default::Now => Some(Value::Now),
         Default::None | Default::Caller | Default::Hook => None,
     }
-}
-
-/// Orders renames so that none takes a name that is still in use.
-fn in_turn(mut renames: Vec<(Step, Unsupported)>, unsupported: &mut Vec<Unsupported>) -> Vec<Step> {
-    let names = |(step, _): &(Step, Unsupported)| match step {
-        Step::RenameTable { from, to, .. } => (String::new(), from.clone(), to.clone()),
-        Step::RenameColumn { table, from, to, .. } => (table.clone(), from.clone(), to.clone()),
-        // Index names are unique in the database.
-        Step::RenameIndex { from, to, .. } => (String::new(), from.clone(), to.clone()),
-        _ => unreachable!("only renames are put in turn"),
-    };
-    let mut ordered = Vec::new();
-    while !renames.is_empty() {
-        let is_free = |rename: &(Step, Unsupported)| {
-            let (table, _, to) = names(rename);
-            !renames.iter().any(|other| names(other).0 == table && names(other).1 == to)
-        };
-        let Some(at) = renames.iter().position(is_free) else {
-            unsupported.push(Unsupported::of_circle(renames.into_iter().map(|(_, called)| called).collect()));
-            return ordered;
-        };
-        ordered.push(renames.remove(at).0);
-    }
-    ordered
 }

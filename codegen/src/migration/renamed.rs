@@ -1,6 +1,6 @@
 //! Former names that a migration cannot follow. Ignoring one would lose the values that it should keep.
 
-use super::Unsupported;
+use super::{Step, Unsupported};
 use crate::diagnostic::nearest;
 use crate::schema_diff::{Pair, fields, resources};
 use crate::snapshot::{Field, Kind, Resource, Snapshot};
@@ -71,4 +71,28 @@ fn follows_parent(field: &Field, after: &Snapshot) -> bool {
     let Kind::Ref { resource: target } = &field.kind else { return false };
     let parent = after.resources.get(target).and_then(|parent| parent.renamed_from.as_ref());
     parent.is_some_and(|former| field.renamed_from.as_deref() == Some(&format!("{former}_id")))
+}
+
+/// Orders renames so that none takes a name that is still in use.
+pub fn in_turn(mut renames: Vec<(Step, Unsupported)>, unsupported: &mut Vec<Unsupported>) -> Vec<Step> {
+    let names = |(step, _): &(Step, Unsupported)| match step {
+        Step::RenameTable { from, to, .. } => (String::new(), from.clone(), to.clone()),
+        Step::RenameColumn { table, from, to, .. } => (table.clone(), from.clone(), to.clone()),
+        // Index names are unique in the database.
+        Step::RenameIndex { from, to, .. } => (String::new(), from.clone(), to.clone()),
+        _ => unreachable!("only renames are put in turn"),
+    };
+    let mut ordered = Vec::new();
+    while !renames.is_empty() {
+        let is_free = |rename: &(Step, Unsupported)| {
+            let (table, _, to) = names(rename);
+            !renames.iter().any(|other| names(other).0 == table && names(other).1 == to)
+        };
+        let Some(at) = renames.iter().position(is_free) else {
+            unsupported.push(Unsupported::of_circle(renames.into_iter().map(|(_, called)| called).collect()));
+            return ordered;
+        };
+        ordered.push(renames.remove(at).0);
+    }
+    ordered
 }

@@ -104,6 +104,7 @@ fn call(step: &Step) -> String {
             format!("fill({}, {})", builder(column), literal(column, value))
         }
         Step::Fill { column, value: Value::Now, .. } => format!("fill_now({})", builder(column)),
+        Step::Compute { column, sqlite, postgres, .. } => format!("compute({column:?}, {sqlite:?}, {postgres:?})"),
         Step::Require { column, .. } => format!("require({})", builder(column)),
         Step::AddIndex { index, .. } => add_index(index),
         Step::DropIndex { table, index } => format!("drop_index({:?})", index.name(table)),

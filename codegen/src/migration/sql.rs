@@ -61,6 +61,10 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
             };
             vec![format!("UPDATE \"{table}\" SET \"{name}\" = {value} WHERE \"{name}\" IS NULL")]
         }
+        Step::Compute { table, column, sqlite, postgres } => {
+            let value = if dialect == Sqlite { sqlite } else { postgres };
+            vec![format!("UPDATE \"{table}\" SET \"{column}\" = {value}")]
+        }
         Step::Require { table, column } => require(table, column, dialect),
         Step::AddIndex { table, index } => {
             add_index(table, index, &index.name(table), dialect, online).into_iter().collect()

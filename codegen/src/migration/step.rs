@@ -49,6 +49,13 @@ pub enum Step {
         column: Column,
         value: Value,
     },
+    /// Sets a computed column in every row, in batches.
+    Compute {
+        table: String,
+        column: String,
+        sqlite: String,
+        postgres: String,
+    },
     /// Makes a column not null.
     Require {
         table: String,
@@ -101,7 +108,7 @@ impl Step {
                 }
                 steps
             }
-            Step::Fill { .. } => Vec::new(),
+            Step::Fill { .. } | Step::Compute { .. } => Vec::new(),
             Step::Require { table, column } => {
                 vec![Step::Change { table, to: column.nullable(), from: column }]
             }
@@ -121,6 +128,7 @@ impl Step {
             | Step::Remove { table, .. }
             | Step::Change { table, .. }
             | Step::Fill { table, .. }
+            | Step::Compute { table, .. }
             | Step::Require { table, .. }
             | Step::AddIndex { table, .. }
             | Step::DropIndex { table, .. } => table,

@@ -1,7 +1,7 @@
 //! Field of a resource: its type, access, default and rules.
 
 use charter_model::literal::no_nul;
-use charter_model::{Access, FieldType, Group, Misfit, Predicate, Shown, TypeFacts};
+use charter_model::{Access, FieldOption, FieldType, Group, Misfit, Predicate, Shown, TypeFacts};
 
 use super::{Described, Name};
 use crate::notation::{CodeValue, Rule, Type};
@@ -48,6 +48,11 @@ impl Field {
             described: Described::default(),
             places: FieldPlaces::default(),
         }
+    }
+
+    /// The expression of a computed field.
+    pub fn value(&self) -> Option<&Name> {
+        self.described.get(FieldOption::Value)
     }
 
     /// True if the YAML declares it. Other fields belong to the server, or follow from `under`.

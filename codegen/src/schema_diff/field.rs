@@ -78,7 +78,7 @@ fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
 /// True if adding the column, or making it not null, needs a value for existing rows.
 pub fn needs_backfill(field: &Field) -> bool {
     let literal = matches!(field.default, Default::Literal { .. });
-    !field.nullable && !literal && !field.kind.facts().starts_empty && field.backfill.is_none()
+    field.value.is_none() && !field.nullable && !literal && !field.kind.facts().starts_empty && field.backfill.is_none()
 }
 
 /// True if one value can fill all existing rows.
@@ -110,6 +110,7 @@ fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
     presence(before, after, role, changes);
     default(before, after, role, changes);
     access(before, after, changes);
+    computed(before, after, changes);
     rules(before, after, role, changes);
     on_delete(before, after, changes);
     sequence(before, after, changes);
@@ -164,6 +165,21 @@ fn derived(before: &Field, changes: &mut Changes<'_>) {
         None => {
             let lost = Some("its own values are lost".to_owned());
             changes.push_with(Effect::Breaking, "it has no column any more and is derived", lost);
+        }
+    }
+}
+
+fn computed(before: &Field, after: &Field, changes: &mut Changes<'_>) {
+    let replaced = Some("the migration computes the values of existing rows".to_owned());
+    match (&before.value, &after.value) {
+        (None, None) => {}
+        (Some(then), Some(now)) if then == now => {}
+        (None, Some(now)) => changes.push_with(Effect::Breaking, format!("it is computed: `{now}`"), replaced),
+        (Some(then), Some(now)) => {
+            changes.push_with(Effect::Breaking, format!("it was computed as `{then}` and is `{now}`"), replaced);
+        }
+        (Some(then), None) => {
+            changes.push(Effect::Breaking, format!("no longer computed as `{then}`: it keeps the values it has"));
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use charter_model::expression::{self, Database, Node, Target, write_sql};
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
-use super::{Action, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, kind, unique};
-use crate::check::Checked;
+use super::{Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, kind, unique};
+use crate::check::{Checked, computed};
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};
 use crate::source::Span;
 
@@ -156,12 +157,45 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         access: written.access,
         shown: written.shown,
         rules: written.rules.iter().map(|rule| (rule.value.key().to_owned(), rule.value.written())).collect(),
+        value: written.value().map(|value| value.value.clone()),
+        computation: computation(resource, written),
         predicates: Vec::new(),
         sorts: false,
         from,
         on_delete: option(FieldOption::OnDelete),
         sequence: option(FieldOption::Sequence),
         numbering: option(FieldOption::Numbering),
+    }
+}
+
+fn computation(resource: &model::Resource, field: &model::Field) -> Option<Computation> {
+    let node = computed::node(field, &resource.fields)?;
+    let sql = |database| {
+        let mut columns = Columns(String::new());
+        write_sql(&node, database, &mut columns);
+        columns.0
+    };
+    let fields = node.fields().into_iter().map(str::to_owned).collect();
+    Some(Computation { sqlite: sql(Database::Sqlite), postgres: sql(Database::Postgres), fields })
+}
+
+/// SQL over the columns of one table.
+struct Columns(String);
+
+impl Target for Columns {
+    fn text(&mut self, sql: &str) {
+        self.0.push_str(sql);
+    }
+
+    fn field(&mut self, field: &expression::Field) {
+        self.0.push_str(&format!("\"{}\"", field.name));
+    }
+
+    // The expression of a computed field has no request.
+    fn request(&mut self, _: &Node) {}
+
+    fn can(&mut self, _: &str) -> bool {
+        false
     }
 }
 

@@ -113,6 +113,7 @@ impl Field {
                 Default::Literal { value } => Default::Literal { value: value.clone() },
                 _ => Default::None,
             },
+            value: self.value.clone(),
             rules: unique.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
             ..Field::default()
         }

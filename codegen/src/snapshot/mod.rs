@@ -140,6 +140,12 @@ pub struct Field {
     /// The rules by key, as written: `min: 0`, `unique: true`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rules: BTreeMap<String, String>,
+    /// The expression of a computed field.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub value: Option<String>,
+    /// The expression for a migration; none in a stored snapshot.
+    #[serde(skip)]
+    pub computation: Option<Computation>,
     /// The predicates that `q` accepts.
     #[serde(skip)]
     pub predicates: Vec<String>,
@@ -157,6 +163,15 @@ pub struct Field {
     /// How that number is taken.
     #[serde(skip)]
     pub numbering: Option<String>,
+}
+
+/// The expression of a computed field as SQL of each database.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Computation {
+    pub sqlite: String,
+    pub postgres: String,
+    /// The fields that it names.
+    pub fields: Vec<String>,
 }
 
 /// The value of a field that create does not give.

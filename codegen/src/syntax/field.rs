@@ -53,9 +53,11 @@ impl Described {
         let known = texts.into_iter().chain(words).filter(|option| table.key(option.key()).is_some());
         let options = known.filter_map(|option| {
             let text = match option.facts().takes {
-                OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right | OptionTakes::Sequence => {
-                    mapping.text(option.key())
-                }
+                OptionTakes::Text
+                | OptionTakes::Literal
+                | OptionTakes::Right
+                | OptionTakes::Sequence
+                | OptionTakes::Expression => mapping.text(option.key()),
                 OptionTakes::Widget => word::<Widget>(option, mapping),
                 OptionTakes::OnDelete => word::<OnDelete>(option, mapping),
                 OptionTakes::Numbering => word::<Numbering>(option, mapping),

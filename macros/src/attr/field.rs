@@ -80,6 +80,9 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
     if settings.is_some() {
         set_server_access(&name, ident, &mut flags, settings);
     }
+    if let Some(place) = flags.value().map(|value| value.span) {
+        add_access(&mut flags, Access::ReadOnly, Some(place));
+    }
     let known_type = infer::check(kind.as_ref(), inner.unwrap_or(ty), problems);
     Field {
         ident: ident.clone(),
@@ -144,7 +147,9 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
     }
     if let Some(option) = FieldOption::read(&key) {
         let text = match option.facts().takes {
-            OptionTakes::Text | OptionTakes::Right | OptionTakes::Sequence => text(entry, problems),
+            OptionTakes::Text | OptionTakes::Right | OptionTakes::Sequence | OptionTakes::Expression => {
+                text(entry, problems)
+            }
             OptionTakes::Literal => any_text(entry, problems),
             OptionTakes::Widget => word_of::<Widget>(entry, problems),
             OptionTakes::OnDelete => word_of::<OnDelete>(entry, problems),

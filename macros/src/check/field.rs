@@ -23,6 +23,7 @@ pub fn column(field: &Field, resource: &Resource, problems: &mut Problems) {
         problems.report(span, "`detail` has no effect on a field that is `internal`: no response shows it");
     }
     required(field, problems);
+    computed(field, problems);
     filter(flags, problems);
     if let Some(Kind::PolymorphicRef { type_field }) = &field.kind
         && let Some(other) = find_column(resource, type_field, problems)
@@ -78,6 +79,7 @@ fn no_record(flags: &Flags, problems: &mut Problems) {
         problems.report(*span, format!("`{key}` applies to the fields of a resource, not of an action"));
     }
     let given = [
+        ("value", flags.value().map(|value| value.span)),
         ("detail", flags.detail),
         ("no_sort", flags.no_sort),
         ("no_filter", flags.no_filter),
@@ -87,6 +89,19 @@ fn no_record(flags: &Flags, problems: &mut Problems) {
         if let Some(span) = span {
             problems.report(span, format!("`{key}` applies to the fields of a resource, not of an action"));
         }
+    }
+}
+
+/// Reports keys of a computed field that its expression makes useless.
+fn computed(field: &Field, problems: &mut Problems) {
+    if field.flags.value().is_none() {
+        return;
+    }
+    if let Some(default) = &field.default {
+        problems.report(default.span(), "a computed field has no default: `value` gives it a value in every record");
+    }
+    for entry in field.rules.iter().filter(|entry| entry.rule != charter_model::Rule::Unique) {
+        problems.report(entry.span, "a computed field takes no rule but `unique`: no request sets it");
     }
 }
 

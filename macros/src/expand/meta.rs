@@ -222,7 +222,11 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
     for (option, word) in &flags.display {
         let (key, text) = (format_ident!("{}", option.key()), &word.text);
         values.push(match option.facts().takes {
-            OptionTakes::Text | OptionTakes::Literal | OptionTakes::Right | OptionTakes::Sequence => {
+            OptionTakes::Text
+            | OptionTakes::Literal
+            | OptionTakes::Right
+            | OptionTakes::Sequence
+            | OptionTakes::Expression => {
                 quote!(#key: #text)
             }
             OptionTakes::Widget => {

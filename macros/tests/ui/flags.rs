@@ -31,6 +31,8 @@ mod product {
         pub k: i32,
         #[field(default = "1", default_now)]
         pub l: i32,
+        #[field(value = "a + 1", default = "1", min = "0", immutable)]
+        pub m: i32,
     }
 }
 

@@ -31,6 +31,7 @@ impl MigrationTrait for Migration {
                 enumeration("kind").default("plain"),
                 text("old"),
                 timestamp("given_at").nullable(),
+                boolean("heavy"),
                 timestamp("created_at"),
                 timestamp("updated_at"),
                 timestamp("deleted_at").nullable(),

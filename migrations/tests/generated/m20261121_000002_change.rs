@@ -32,6 +32,7 @@ impl MigrationTrait for Migration {
             .await?;
         articles.add(string("colour", 20).nullable()).await?;
         articles.add(custom_fields()).await?;
+        articles.add(decimal("load", 18, 5).nullable()).await?;
         articles.add(reference("part_of", "articles").nullable()).await?;
         articles.change(integer("count").nullable(), bigint("count").nullable().default(0)).await?;
         articles.change(enumeration("kind").default("plain"), string("kind", 64).default("plain")).await?;
@@ -49,6 +50,7 @@ impl MigrationTrait for Migration {
         articles.change(string("kind", 64).default("plain"), enumeration("kind").default("plain")).await?;
         articles.change(bigint("count").nullable().default(0), integer("count").nullable()).await?;
         articles.remove("part_of").await?;
+        articles.remove("load").await?;
         articles.remove("custom_fields").await?;
         articles.remove("colour").await?;
         let text_table = Table::on(manager, "text");

@@ -14,9 +14,12 @@ impl MigrationTrait for Migration {
         articles.fill(string("colour", 20).nullable(), "it's red").await?;
         articles.fill(bigint("count").nullable().default(0), 0).await?;
         articles.fill_now(timestamp("given_at").nullable()).await?;
+        articles.compute("heavy", "(\"weight\" > 200000)", "(\"weight\" > 20.0000)").await?;
+        articles.compute("load", "(\"weight\" * 5)", "((\"weight\")::numeric * (0.5)::numeric)").await?;
         articles.require(string("colour", 20)).await?;
         articles.require(bigint("count").default(0)).await?;
         articles.require(timestamp("given_at")).await?;
+        articles.require(decimal("load", 18, 5)).await?;
         articles.unique_live(&["name", "maker_id"]).await?;
         articles.index_live(&["part_of"]).await?;
         articles.order(by("name").text().live()).await?;
@@ -30,6 +33,7 @@ impl MigrationTrait for Migration {
         articles.drop_index("articles_name_sort").await?;
         articles.drop_index("articles_part_of_idx").await?;
         articles.drop_index("articles_name_maker_id_key").await?;
+        articles.change(decimal("load", 18, 5), decimal("load", 18, 5).nullable()).await?;
         articles.change(timestamp("given_at"), timestamp("given_at").nullable()).await?;
         articles.change(bigint("count").default(0), bigint("count").nullable().default(0)).await?;
         articles.change(string("colour", 20), string("colour", 20).nullable()).await?;

@@ -1,5 +1,6 @@
 //! Tests of the migrations on SQLite, and on PostgreSQL where it is installed.
 
+mod computed_columns;
 mod concurrent_writes_postgres;
 mod concurrent_writes_sqlite;
 mod database;

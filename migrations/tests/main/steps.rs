@@ -88,6 +88,7 @@ async fn run_one(table: &Table<'_>, step: &Step) -> Result<(), DbErr> {
         Step::Change { from, to, .. } => table.change(column(from), column(to)).await,
         Step::Fill { column: to, value: Value::Literal(value), .. } => table.fill(column(to), literal(to, value)).await,
         Step::Fill { column: to, value: Value::Now, .. } => table.fill_now(column(to)).await,
+        Step::Compute { column, sqlite, postgres, .. } => table.compute(column, sqlite, postgres).await,
         Step::Require { column: to, .. } => table.require(column(to)).await,
         Step::AddIndex { index, .. } => add_index(table, index).await,
         Step::DropIndex { table: name, index } => table.drop_index(&index.name(name)).await,

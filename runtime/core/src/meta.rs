@@ -161,6 +161,8 @@ pub struct FieldMeta {
     pub sequence: &'static str,
     /// How that number is taken.
     pub numbering: Numbering,
+    /// The expression over other fields of the record that computes it at each write; empty for none.
+    pub value: &'static str,
     /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
@@ -191,6 +193,7 @@ impl FieldMeta {
             on_delete: None,
             sequence: "",
             numbering: Numbering::Fast,
+            value: "",
             schema: None,
         }
     }

@@ -1,4 +1,5 @@
-//! Options of a field that codegen and the derive pass on unchanged: texts for people, the input in the panel, and rights.
+//! Options of a field that codegen and the derive pass on unchanged: texts for people, the input in the panel, rights, and
+//! the expression of a computed field.
 
 use crate::{Keyword, keywords};
 
@@ -18,6 +19,7 @@ keywords! {
         OnDelete = "on_delete",
         Sequence = "sequence",
         Numbering = "numbering",
+        Value = "value",
     }
 }
 
@@ -38,6 +40,8 @@ pub enum OptionTakes {
     Sequence,
     /// One of the words of [`Numbering`](crate::Numbering).
     Numbering,
+    /// An expression over other fields of the record.
+    Expression,
 }
 
 /// The properties of an option.
@@ -157,6 +161,14 @@ impl FieldOption {
                 default: "the record cannot be deleted while others refer to it; with `delete: soft` it can, and they keep the reference",
                 example: "on_delete: clear",
                 meaning: "For a `ref` to one resource, the effect when the record that it refers to is deleted: `restrict` refuses the deletion, `clear` sets the field to null, `cascade` deletes the records that refer to it, too.",
+            },
+            FieldOption::Value => OptionFacts {
+                takes: OptionTakes::Expression,
+                of_derived: false,
+                of_embedded: false,
+                default: "none: a client, a default or a hook sets it",
+                example: "value: quantity * unit_price",
+                meaning: "A computed field: the server computes it from other fields of the record at each write, and stores it. It is read-only, and has no default and no rule but `unique`.",
             },
         }
     }

@@ -204,6 +204,9 @@ pub(crate) fn timestamp(form: TimestampForm) -> &'static str {
 fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
     let mut sentences: Vec<String> =
         field.rules.iter().filter_map(|rule| rule_sentence(catalog, field.kind, *rule)).collect();
+    if !field.value.is_empty() {
+        sentences.insert(0, format!("Computed: `{}`.", field.value));
+    }
     if field.nullable {
         sentences.push("Null if there is none.".into());
     }

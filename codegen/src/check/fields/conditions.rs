@@ -57,16 +57,24 @@ impl Scope for Names<'_> {
 /// Checks a condition, and reports its mistake at its place. None as well if a field that it may mean has an unknown type,
 /// which is reported already.
 pub fn condition(text: &Name, names: &Names<'_>, problems: &mut Problems) -> Option<Node> {
+    checked(text, names, problems, |text| expression::check(text, names))
+}
+
+/// Checks an expression for a field of a type, in the same way.
+pub fn value(text: &Name, names: &Names<'_>, wanted: &Type, problems: &mut Problems) -> Option<(Node, Type)> {
+    checked(text, names, problems, |text| expression::check_value(text, names, Some(wanted)))
+}
+
+fn checked<T>(
+    text: &Name,
+    names: &Names<'_>,
+    problems: &mut Problems,
+    check: impl FnOnce(&str) -> Result<T, Mistake>,
+) -> Option<T> {
     if names.fields.iter().any(|field| field.kind.is_unknown() && text.value.contains(field.name.as_str())) {
         return None;
     }
-    match expression::check(&text.value, names) {
-        Ok(node) => Some(node),
-        Err(mistake) => {
-            problems.push(diagnostic(text, &mistake));
-            None
-        }
-    }
+    check(&text.value).map_err(|mistake| problems.push(diagnostic(text, &mistake))).ok()
 }
 
 /// Checks the condition of `required_when`.

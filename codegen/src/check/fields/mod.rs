@@ -1,5 +1,6 @@
 //! Field checks: contradicting keys, empty text, the values of enums and codes, and fields that nothing gives a value.
 
+pub mod computed;
 pub mod conditions;
 pub(super) mod cross_field;
 pub(super) mod defaults;
@@ -32,6 +33,10 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             contradictions(field, problems);
             described(field, problems);
             values(field, problems);
+            if let Some(value) = field.value() {
+                computed::check(resource, field, value, problems);
+                continue;
+            }
             if scope.what != ScopeOf::Output {
                 has_a_value(resource, &scope, field, problems);
             }
@@ -56,6 +61,10 @@ fn contradictions(field: &Field, problems: &mut Problems) {
             }
         };
         refuse(other.span, format!("`{name}` is {what} and does not take `{}`", other.value), help);
+    }
+    if field.value().is_some() {
+        // `required`, `default` and `access` are reported with the other keys that `value` makes useless.
+        return;
     }
     if let (Some(required), Some(_)) = (places.required, places.default) {
         let help = "remove `required` if clients may omit it, or `default` if not";

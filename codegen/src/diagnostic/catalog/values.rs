@@ -120,4 +120,15 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/product.yaml\nresource: product\ntitle: \"{name} (sku}\"\nfields:\n  name: { type: string(80), required: true }\n  sku:  { type: string(20), nullable: true }\n",
         right: "# resources/product.yaml\nresource: product\ntitle: \"{name} ({sku})\"\nfields:\n  name: { type: string(80), required: true }\n  sku:  { type: string(20), nullable: true }\n",
     },
+    Entry {
+        code: Code::ComputedMisfit,
+        title: "a computed value that does not fit its field",
+        explanation: "Each value of the expression must be one that the field can hold. A number has at most the decimal \
+            places and the digits of the field: `round` it, or give the fields in it a `max`. A word is one of the enum. \
+            An expression over a field that may be null is null with it, unless `coalesce` or `is null` is around it; \
+            a moved date can be null too. `integer`, `bigint`, `decimal`, `boolean`, `date`, `timestamp`, `enum` and \
+            `text` can be computed.",
+        wrong: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: quantity * unit_price }\n",
+        right: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: \"round(quantity * unit_price, 2)\" }\n",
+    },
 ];

@@ -76,6 +76,7 @@ const WRITE: Key = option("write", FieldOption::Write);
 const SEQUENCE: Key = option("sequence", FieldOption::Sequence);
 const NUMBERING: Key = option("numbering", FieldOption::Numbering);
 const ON_DELETE: Key = option("on_delete", FieldOption::OnDelete);
+const VALUE: Key = option("value", FieldOption::Value);
 
 /// The key of a rule.
 const fn rule(facts: RuleFacts) -> Key {
@@ -95,7 +96,7 @@ const fn rule(facts: RuleFacts) -> Key {
 const fn option(name: &'static str, option: FieldOption) -> Key {
     let OptionFacts { takes, default, example, meaning, .. } = option.facts();
     let shape = match takes {
-        OptionTakes::Text => Shape::Text,
+        OptionTakes::Text | OptionTakes::Expression => Shape::Text,
         OptionTakes::Literal => Shape::Literal,
         OptionTakes::Right => Shape::Right,
         OptionTakes::Widget => Shape::Word(Widget::WORDS),
@@ -196,6 +197,7 @@ pub static FIELD: Table = Table {
             "by: activity_id",
             "With `many`: the `ref` field of the other resource that refers to this one.",
         ),
+        VALUE,
         DEPRECATION,
         LABEL,
         HELP,

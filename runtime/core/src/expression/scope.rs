@@ -1,6 +1,6 @@
 //! The names that expressions of a resource may use, and their checked trees.
 
-use charter_model::expression::{self, Mistake, Node, Scope, Type, Via};
+use charter_model::expression::{self, Mistake, Node, Scope, Type, Via, check_value, computed_type, fitted};
 
 use crate::memo::Memo;
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
@@ -67,4 +67,30 @@ pub fn condition_over(
 ) -> Result<&'static Node, Mistake> {
     static CHECKED: Memo<Key, Node> = Memo::new();
     CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &Names { fields, others: Some(others) }))
+}
+
+/// The checked expression of a computed field, with the decimal places of the field. Each is checked once, as those of
+/// [`condition`].
+///
+/// # Errors
+/// The reason why the text is no expression over plain fields of the record, or its values do not fit the field.
+pub fn computed(field: &'static FieldMeta, fields: &'static [FieldMeta]) -> Result<&'static Node, String> {
+    static CHECKED: Memo<(&'static str, usize), Node> = Memo::new();
+    CHECKED.get((field.name, fields.as_ptr().addr()), || {
+        let wanted = computed_type(&field.kind).ok_or("its type has no computed fields")?;
+        let names = Names { fields, others: None };
+        let (node, found) = check_value(field.value, &names, Some(&wanted)).map_err(|mistake| mistake.message)?;
+        let is_computed = |name: &str| fields.iter().any(|other| other.name == name && !other.value.is_empty());
+        if let Some(name) = node.fields().into_iter().find(|name| is_computed(name)) {
+            return Err(format!("`{name}` is computed too"));
+        }
+        if !node.is_constant() {
+            return Err("it depends on the request".to_owned());
+        }
+        let is_nullable = |name: &str| fields.iter().any(|other| other.name == name && other.nullable);
+        if !field.nullable && node.can_be_null(&|other| is_nullable(&other.name)) {
+            return Err("it can be null, and the field cannot".to_owned());
+        }
+        fitted(node, &found, &wanted).map_err(|misfit| format!("this is {}", misfit.reason))
+    })
 }

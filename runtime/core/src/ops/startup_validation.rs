@@ -44,6 +44,11 @@ fn validate(catalog: &Catalog) -> Vec<String> {
                     problems.push(format!("`required_when` of {place}{name}, `{text}`: {message}"));
                 }
             }
+            if !field.value.is_empty()
+                && let Err(problem) = expression::computed(field, siblings)
+            {
+                problems.push(format!("`value` of {place}{}, `{}`: {problem}", field.name, field.value));
+            }
         }
         for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
             let find = |name: &str| Some(catalog.linked(name).meta);

@@ -76,7 +76,7 @@ impl Checker<'_> {
             Form::Compare(comparison, one, two) => self.comparison(*comparison, one, two, span()),
             Form::In(one, others) => self.membership(one, others, span()),
             Form::Arithmetic(arithmetic, one, two) => self.arithmetic(*arithmetic, one, two, span()),
-            Form::Call(name, arguments) => self.call(name, arguments, span()),
+            Form::Call(name, arguments) => self.call(name, arguments, span(), None),
             Form::Method(object, name, arguments) => self.method(object, name, arguments, span()),
             Form::Name(name) => self.name(name, span()),
             Form::Step(first, second) => self.step(first, second, span()),
@@ -207,6 +207,7 @@ impl Checker<'_> {
     pub(super) fn compared(&self, syntax: &Syntax, with: Option<&Type>) -> Result<Typed, Mistake> {
         let Some(Type::Word(words)) = with else { return self.typed(syntax) };
         let word = match &syntax.form {
+            Form::Call(name, arguments) => return self.call(name, arguments, syntax.span.clone(), with),
             Form::Name(name) if self.scope.field(name).is_none() => name,
             Form::Text(text) => text,
             _ => return self.typed(syntax),

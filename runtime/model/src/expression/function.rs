@@ -41,7 +41,14 @@ const LONGEST_TEXT: i128 = 1 << 31;
 const MOST_DAYS: i128 = 4_000_000;
 
 impl Checker<'_> {
-    pub(super) fn call(&self, name: &str, arguments: &[Syntax], span: Range<usize>) -> Result<Typed, Mistake> {
+    /// A call. With a wanted enum, its words need no quotes where they are the result.
+    pub(super) fn call(
+        &self,
+        name: &str,
+        arguments: &[Syntax],
+        span: Range<usize>,
+        wanted: Option<&Type>,
+    ) -> Result<Typed, Mistake> {
         let takes = |wanted: &str, fits: bool| match fits {
             true => Ok(()),
             false => Err(Mistake::new(span.clone(), format!("`{name}` takes {wanted}, and has {}", arguments.len()))),
@@ -69,13 +76,13 @@ impl Checker<'_> {
             }
             Function::Coalesce => {
                 takes("two values or more", arguments.len() >= 2)?;
-                let (values, kind) = self.alike(arguments, span)?;
+                let (values, kind) = self.alike(arguments, span, wanted)?;
                 call(values, kind)
             }
             Function::If => {
                 takes("a condition and two values", arguments.len() == 3)?;
                 let condition = self.of(&arguments[0], &Type::Boolean)?;
-                let (mut values, kind) = self.alike(&arguments[1..], span)?;
+                let (mut values, kind) = self.alike(&arguments[1..], span, wanted)?;
                 values.insert(0, condition);
                 call(values, kind)
             }
@@ -118,7 +125,12 @@ impl Checker<'_> {
     }
 
     /// Values of one type, of which some may be `null`.
-    fn alike(&self, arguments: &[Syntax], span: Range<usize>) -> Result<(Vec<Node>, Type), Mistake> {
+    fn alike(
+        &self,
+        arguments: &[Syntax],
+        span: Range<usize>,
+        wanted: Option<&Type>,
+    ) -> Result<(Vec<Node>, Type), Mistake> {
         let mut kind: Option<Type> = None;
         let mut found = Vec::with_capacity(arguments.len());
         for argument in arguments {
@@ -126,7 +138,7 @@ impl Checker<'_> {
                 found.push((Node::Null, None));
                 continue;
             }
-            let (node, own) = self.compared(argument, kind.as_ref())?;
+            let (node, own) = self.compared(argument, kind.as_ref().or(wanted))?;
             kind = Some(match kind {
                 Some(kind) if !kind.is_like(&own) => {
                     let message = format!("this is {}, and the value before it is {}", own.name(), kind.name());

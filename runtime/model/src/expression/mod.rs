@@ -19,6 +19,7 @@
 
 mod check;
 mod comparison;
+mod computed;
 mod function;
 mod lexer;
 mod parser;
@@ -28,6 +29,7 @@ mod types;
 use std::ops::Range;
 
 pub use check::{Scope, check, check_value};
+pub use computed::{Misfit, computed_type, fitted};
 pub use sql::{Database, Target, write_sql};
 pub use types::{Digits, Type};
 

@@ -88,7 +88,7 @@ impl Type {
             FieldType::Code { .. } => Type::Number(Digits::whole(1 << 31)),
             FieldType::BigInt => Type::Number(Digits::ID.of_rules(rules)),
             FieldType::Decimal { precision, places } => {
-                let all = Digits { places: (*places).into(), largest: power_of_ten((*precision).into()) };
+                let all = Digits { places: (*places).into(), largest: power_of_ten((*precision).into()) - 1 };
                 Type::Number(all.of_rules(rules))
             }
             FieldType::Ref { .. } => Type::Number(Digits::ID),

@@ -13,7 +13,7 @@ use sea_orm::{QueryResult, Value};
 
 use super::body::{Body, RawJson};
 use super::changeset::Changes;
-use super::{references, rules, unique};
+use super::{computed_fields, references, rules, unique};
 use crate::catalog::{Catalog, Entry};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Shown};
@@ -269,6 +269,7 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                 None => {
                     item.changes.set(by, id.into());
                     numbering::assign(context, entry, &mut item.changes).await?;
+                    computed_fields::set(context, &mut item.changes).await?;
                     let id = records::insert(context, &item.changes).await?;
                     audit::record_change(context, entry, "create", id, &item.changes).await?;
                 }

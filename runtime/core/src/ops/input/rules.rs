@@ -8,6 +8,7 @@ use sea_orm::Value;
 
 use super::changeset::Changes;
 use super::checks::{broken_checks, checked};
+use super::computed_fields;
 use crate::error::Result;
 use crate::expression::{self, Request};
 use crate::field_type::order;
@@ -54,8 +55,9 @@ pub fn pattern_message(pattern: &str) -> String {
     format!("must match {pattern}")
 }
 
-/// Checks the rules between several fields, with their values after the write.
+/// Sets the computed fields, and checks the rules between several fields with their values after the write.
 pub async fn check_record(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    computed_fields::set(context, changes).await?;
     let request = context.request(conditions(changes.meta.fields)).await?;
     // A rule is checked if the write sets one of its fields and none has an error.
     let is_checked = |names: &[&str]| {

@@ -19,7 +19,7 @@ use crate::ops::hooks::RunningHook;
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::{Changes, stored};
 use crate::ops::input::checks::reject_changes_of_frozen;
-use crate::ops::input::embedded;
+use crate::ops::input::{computed_fields, embedded};
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
 use crate::ops::{field_access, input, records, row_access, show, visibility};
@@ -165,6 +165,8 @@ async fn set_field(
     if verify {
         running.verify(&before, &mut changes)?;
     }
+    computed_fields::set(context, &mut changes).await?;
+    std::mem::take(&mut changes.errors).into_result()?;
     store_changed(context, entry, id, &mut changes, UPDATE).await.map(drop)
 }
 
