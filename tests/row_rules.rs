@@ -13,6 +13,7 @@ on_both!(
     bulk_keeps_the_rules,
     changed_reference_changes_the_sight_at_once,
     attachments_need_the_right_to_change_the_record,
+    deletion_cascades_to_records_that_the_caller_may_not_see,
     rule_names_a_permission_that_roles_can_have,
     webhook_of_a_user_gets_no_events_of_records_with_a_rule,
 );
@@ -63,6 +64,8 @@ mod tickets {
             pub patron_id: Option<i64>,
             #[field(reference("user"))]
             pub assignee_id: Option<i64>,
+            #[field(reference("ticket"), on_delete = "cascade")]
+            pub follows_id: Option<i64>,
             #[field(read_only)]
             pub created_at: DateTimeUtc,
             #[field(read_only)]
@@ -87,6 +90,7 @@ mod tickets {
                 string("title", 80),
                 reference("patron_id", "patrons").nullable(),
                 reference("assignee_id", "users").nullable(),
+                reference("follows_id", "tickets").nullable(),
             ];
             Table::on(manager, "tickets").create(ticket.into_iter().chain(times())).await
         }
@@ -226,7 +230,17 @@ async fn attachments_need_the_right_to_change_the_record(server: Tickets) {
     world.patron.get(&path).await.record("attachment");
     world.patron.delete(&path).await.refused(403, "permission_missing");
     world.stranger.get(&path).await.refused(404, "not_found");
+    world.stranger.delete(&path).await.refused(404, "not_found");
     world.agent.delete(&path).await.deleted();
+}
+
+async fn deletion_cascades_to_records_that_the_caller_may_not_see(server: Tickets) {
+    let world = World::new(server).await;
+    let hidden = json!({ "title": "Later", "follows_id": world.ticket["id"] });
+    let hidden = world.admin.post("/tickets", hidden).await.created("ticket");
+    world.agent.get(&format!("/tickets/{}", hidden["id"])).await.refused(404, "not_found");
+    world.agent.delete(&world.path()).await.deleted();
+    assert_eq!(world.admin.get("/tickets").await.ok()["meta"]["total"], 0);
 }
 
 async fn rule_names_a_permission_that_roles_can_have(server: Tickets) {

@@ -1,6 +1,6 @@
 //! Checks of `states`: the field of the state, the states of each transition, its guard and the values that it sets.
 
-use charter_model::{Misfit, reserved};
+use charter_model::{FieldOption, Misfit, reserved};
 
 use super::access::well_formed;
 use super::fields::conditions::{Names, condition};
@@ -64,6 +64,10 @@ fn state_field(field: &Field, name: &Name, problems: &mut Problems) -> bool {
         Kind::Known(Type::Enum { .. }) if field.access != Access::Immutable => (
             format!("`{}` has an `access`, but transitions alone change a state", name.value),
             "remove `access` from the field",
+        ),
+        Kind::Known(Type::Enum { .. }) if field.described.get(FieldOption::Read).is_some() => (
+            format!("`{}` has a right to be read, but the answers of transitions tell the state", name.value),
+            "remove `read` from the field",
         ),
         Kind::Known(Type::Enum { .. }) => return true,
         kind => (

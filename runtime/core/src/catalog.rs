@@ -267,15 +267,16 @@ impl Catalog {
         of_resources.chain(of_fields).chain(of_transitions).chain(of_rules).collect()
     }
 
-    /// The permissions that the row rules of a resource and the guards of its transitions name.
+    /// The permissions that the row rules of a resource, the guards of its transitions, `frozen` and its checks name.
     fn permissions_of_rules(&self, entry: &Entry) -> Vec<&'static str> {
         let mut found = Vec::new();
         let find = |name: &str| Some(self.linked(name).meta);
         let rules = [entry.meta.read_rule, entry.meta.write_rule].into_iter().flatten();
         let rules = rules.filter_map(|rule| condition_over(rule, entry.meta.fields, &find).ok());
         let guards = entry.meta.transitions().filter_map(|(_, transition)| transition.guard);
-        let guards = guards.filter_map(|guard| condition(guard, entry.meta.fields).ok());
-        for node in rules.chain(guards) {
+        let of_record = guards.chain(entry.meta.frozen).chain(entry.meta.checks.iter().map(|check| check.that));
+        let of_record = of_record.filter_map(|text| condition(text, entry.meta.fields).ok());
+        for node in rules.chain(of_record) {
             node.visit(&mut |part| {
                 if let Node::CallerCan(permission) = part {
                     found.push(permission.as_str());

@@ -45,6 +45,13 @@ fn misfit(schema: &Schema, resource: &Resource, field: &Field, word: &Name, effe
         let problem = problem(message, "embedded records");
         return Some(problem.help("remove `on_delete`: embedded records are always deleted with their parent"));
     }
+    let is_embedded = |other: &Resource| {
+        other.fields.iter().any(|held| held.kind.embedded().is_some_and(|(of, _)| of.value == target.name.value))
+    };
+    if schema.declared().any(is_embedded) {
+        let message = format!("the records of `{}` are embedded, and are deleted with their parent", target.name.value);
+        return Some(problem(message, "has no effect").help("remove `on_delete`, or do not embed them"));
+    }
     match effect {
         OnDelete::Clear if !field.nullable => {
             let problem = problem(format!("`{field_name}` cannot be null, and so cannot be cleared"), "cannot be null");

@@ -71,6 +71,7 @@ impl Transaction {
     pub async fn attempt<T>(&self, work: impl Future<Output = Result<T>>) -> Result<Result<T>> {
         let pending_hooks = || self.pending_hooks.lock().unwrap_or_else(PoisonError::into_inner);
         let before = pending_hooks().len();
+        let affected = self.affected.load(Ordering::Relaxed);
         self.connection.execute_unprepared("SAVEPOINT charter_part").await?;
         let result = work.await;
         match &result {
@@ -81,6 +82,7 @@ impl Transaction {
             Err(_) => {
                 self.connection.execute_unprepared("ROLLBACK TO SAVEPOINT charter_part").await?;
                 pending_hooks().truncate(before);
+                self.affected.store(affected, Ordering::Relaxed);
             }
             Ok(_) => {}
         }

@@ -85,8 +85,15 @@ impl Checker<'_> {
     }
 
     fn negation(&self, inner: &Syntax) -> Result<Typed, Mistake> {
-        let (inner, digits) = self.number(inner)?;
+        let (inner, digits) = self.reversible(inner)?;
         Ok((Node::Negate(inner.into()), Type::Number(digits)))
+    }
+
+    /// A number whose negative fits 64 bits too: the least `bigint` has none.
+    pub(super) fn reversible(&self, syntax: &Syntax) -> Result<(Node, Digits), Mistake> {
+        let (node, digits) = self.number(syntax)?;
+        bounded(Digits { largest: digits.largest + 1, ..digits }, &syntax.span)?;
+        Ok((node, digits))
     }
 
     fn not(&self, inner: &Syntax) -> Result<Typed, Mistake> {

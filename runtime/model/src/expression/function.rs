@@ -88,7 +88,7 @@ impl Checker<'_> {
             }
             Function::Abs => {
                 takes("one number", arguments.len() == 1)?;
-                let (value, digits) = self.number(&arguments[0])?;
+                let (value, digits) = self.reversible(&arguments[0])?;
                 call(vec![value], Type::Number(digits))
             }
             Function::Days => {

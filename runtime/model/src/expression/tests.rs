@@ -133,6 +133,8 @@ fn numbers_that_can_exceed_64_bits_are_refused_before_any_record_is() {
     let wrong = [
         ("quantity * quantity * quantity > 1", 0..30, "this can have 28 digits"),
         ("agent_id + 1 > 2", 0..12, "this can have 19 digits"),
+        ("abs(agent_id) > 1", 4..12, "this can have 19 digits"),
+        ("-agent_id < 1", 1..9, "this can have 19 digits"),
         ("agent_id > 0.5", 0..14, "this can have 20 digits"),
         ("round(price, 2) > 1", 6..11, "this has 2 decimal places, so that nothing is rounded"),
         ("quantity > 9223372036854775808", 11..30, "the number is larger than those of 64 bits"),

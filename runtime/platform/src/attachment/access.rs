@@ -45,6 +45,7 @@ pub async fn check_access(context: &Context<'_>, id: i64, verb: &'static str) ->
     check_permission(context, target, verb).map_err(|_| Error::NotFound)?;
     match verb {
         READ => Ok(()),
+        _ if !target_exists(context, target, attachment.attachable_id, false).await? => Err(Error::NotFound),
         _ => row_access::check_changeable(context, target, attachment.attachable_id).await,
     }
 }

@@ -6,6 +6,7 @@ use charter_core::catalog::Entry;
 use charter_core::db::Sql;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::ops::write::delete::delete;
+use charter_core::ops::write::on_delete::plan;
 use charter_core::ops::write::rehearsal::{ROW, refusal};
 use charter_core::ops::write::undo::old_values;
 use charter_core::ops::write::update::update;
@@ -85,6 +86,11 @@ async fn undo_row(context: &Context<'_>, entry: &Entry, import_id: i64, row: &ro
     let conditions = Preconditions::default();
     if row.outcome == "created" {
         Access::write(entry, "delete").check(context.caller())?;
+        // Records that refer to it by `on_delete` would be deleted or changed too, also those that others made since.
+        let plan = plan(context, entry, &[id], true).await?;
+        if !plan.deleted.is_empty() || !plan.cleared.is_empty() {
+            return Err(left("is left: other records refer to it"));
+        }
         return delete(context, entry, id, Condition::always(), &conditions).await;
     }
     Access::write(entry, "update").check(context.caller())?;

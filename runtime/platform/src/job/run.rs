@@ -37,12 +37,21 @@ pub(super) async fn attempt(state: &Arc<State>, claim: &Claim) -> Result<()> {
         () = lost(state, claim, job) => return Ok(()),
     };
     match done {
-        Ok(true) => {
+        Ok(Ended::Done) => {
+            jobs.metrics.count(job.name, Outcome::Done);
+            Ok(())
+        }
+        // The hooks after the commit belong neither to the attempt nor to its time.
+        Ok(Ended::Uncommitted(transaction)) => {
+            let principal = Principal::operator();
+            let request_id = request_id(&run);
+            let outside = Context::new(state, &principal, state.db.reader()).with_request_id(Some(&request_id));
+            transaction.commit(&outside).await?;
             jobs.metrics.count(job.name, Outcome::Done);
             Ok(())
         }
         // Another worker has the run, and the transaction was rolled back.
-        Ok(false) => Ok(()),
+        Ok(Ended::Elsewhere) => Ok(()),
         Err(error) => {
             let is_last = attempts >= job.max_attempts;
             let cause = match &error {
@@ -65,7 +74,7 @@ fn request_id(run: &Model) -> String {
 }
 
 /// Runs the code of a job within its timeout; a panic is an error.
-async fn guarded(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> Result<bool> {
+async fn guarded(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> Result<Ended> {
     let code = AssertUnwindSafe(execute(state, claim, job, run)).catch_unwind();
     match timeout(job.timeout, code).await {
         Ok(Ok(done)) => done,
@@ -76,8 +85,17 @@ async fn guarded(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> R
     }
 }
 
-/// Runs the code of a job, and ends the run in the same transaction. Returns false if another worker has the run.
-async fn execute(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> Result<bool> {
+/// The end of an attempt without an error.
+enum Ended {
+    Done,
+    /// Done with this commit.
+    Uncommitted(Box<Transaction>),
+    /// Another worker has the run.
+    Elsewhere,
+}
+
+/// Runs the code of a job, and ends the run in the same transaction.
+async fn execute(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> Result<Ended> {
     let principal = Principal::operator();
     let request_id = request_id(run);
     let outside = Context::new(state, &principal, state.db.reader()).with_request_id(Some(&request_id));
@@ -86,17 +104,14 @@ async fn execute(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> R
         let transaction = state.db.begin().await?;
         let is_own = end(state, &transaction, claim).await?;
         transaction.commit().await?;
-        return Ok(is_own);
+        return Ok(if is_own { Ended::Done } else { Ended::Elsewhere });
     }
     let transaction = Transaction::begin_late(state).await?;
     let context = outside.in_transaction(&transaction);
     (job.run)(&context, &run.arguments).await?;
     // Dropped without a commit, the transaction rolls back.
     let is_own = end(state, context.db(), claim).await?;
-    if is_own {
-        transaction.commit(&outside).await?;
-    }
-    Ok(is_own)
+    Ok(if is_own { Ended::Uncommitted(Box::new(transaction)) } else { Ended::Elsewhere })
 }
 
 /// Marks the run as done. Returns false if it is no longer this worker's.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use charter_core::db::Sql;
+use charter_core::db::{Dialect, Sql};
 use charter_core::error::Result;
 use charter_core::ops::State;
 use chrono::{DateTime, Utc};
@@ -17,12 +17,17 @@ use crate::lease::{self, Claim, Queue};
 /// Interval at which a worker looks for runs of other processes, attempts that are due, and expired leases.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs at a time.
+/// Runs at a time on PostgreSQL.
 const WORKERS: usize = 4;
+
+/// SQLite has one writer: a second job would wait for it, and its lease could expire.
+fn workers(dialect: Dialect) -> usize {
+    if dialect == Dialect::Postgres { WORKERS } else { 1 }
+}
 
 /// Works while the server runs.
 pub async fn run_worker(state: Arc<State>) {
-    let workers = join_all((0..WORKERS).map(|_| work(&state)));
+    let workers = join_all((0..workers(state.db.dialect())).map(|_| work(&state)));
     tokio::join!(workers, schedule::schedule_periodically(&state), retention::prune_periodically(&state));
 }
 

@@ -26,6 +26,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::field_type::{self, null};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
 use crate::ops::Context;
+use crate::ops::records::rounded;
 use crate::query::{MAX_LIST_ELEMENTS, read_value};
 use crate::suggest::hint;
 
@@ -169,14 +170,15 @@ fn default_value(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Valu
     let value = match field.default {
         DefaultValue::Literal(text) => read_value(field.kind, text)
             .map_err(|problem| Error::internal(format!("the default of `{}` {problem}", field.name)))?,
-        DefaultValue::Now => field_type::now(field.kind, context.now()),
+        // Rounded as it is stored, because computed fields may name it.
+        DefaultValue::Now => rounded(field.kind, field_type::now(field.kind, context.now())),
         DefaultValue::Caller => match context.caller().user_id {
             Some(id) => id.into(),
             None => return Ok(None),
         },
         DefaultValue::Hook => return Ok(None),
         DefaultValue::None => match (field.name, field.kind) {
-            ("created_at" | "updated_at", _) => context.now().into(),
+            ("created_at" | "updated_at", kind) => rounded(kind, context.now().into()),
             (_, Kind::StringList { .. } | Kind::RefList { .. }) => json(serde_json::Value::Array(Vec::new())),
             (_, Kind::CustomFields) => json(serde_json::Value::Object(serde_json::Map::new())),
             (_, Kind::Json) if !field.nullable => json(serde_json::Value::Object(serde_json::Map::new())),

@@ -9,10 +9,10 @@ use crate::error::Result;
 use crate::meta::ActionMeta;
 use crate::ops::action::transition::refusal_of_row;
 use crate::ops::endpoints::RouteOperation;
+use crate::ops::input::checks::frozen_by;
 use crate::ops::row_access::NOT_CHANGEABLE;
-use crate::ops::visibility::changeable;
+use crate::ops::visibility::{changeable, present};
 use crate::ops::{Access, Context, records};
-use crate::query::Condition;
 
 /// `[{"action": "solve", "allowed": false, "why": "…"}]` for each id, by the checks that the action makes.
 pub async fn load(context: &Context<'_>, entry: &Entry, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
@@ -38,14 +38,17 @@ pub async fn load(context: &Context<'_>, entry: &Entry, ids: &[Option<i64>]) -> 
         None => None,
     };
     let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
-    for row in records::load_many(context, entry, &known, &Condition::always()).await? {
+    for row in records::load_many(context, entry, &known, &present(entry)).await? {
         let id: i64 = row.try_get("", "id")?;
+        let frozen =
+            frozen_by(context, entry.meta, &row).await?.map(|condition| format!("It is frozen, because {condition}."));
         let is_changeable = changeable.as_ref().is_none_or(|changeable| changeable.contains(&id));
         let mut list = Vec::with_capacity(forbidden.len());
         for (action, transition, forbidden) in &forbidden {
             let why = match forbidden {
                 Some(why) => Some(why.clone()),
                 None if !is_changeable => Some(NOT_CHANGEABLE.into()),
+                None if frozen.is_some() => frozen.clone(),
                 None => refusal_of_row(entry.meta, transition, &request, &row)?.map(|(message, _)| message),
             };
             list.push(json!({ "action": action.name, "allowed": why.is_none(), "why": why }));

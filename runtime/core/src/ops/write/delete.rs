@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sea_orm::QueryResult;
 
 use super::on_delete;
-use super::update::guard;
+use super::update::{guard, guard_hook};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::ops::Context;
@@ -71,7 +71,10 @@ async fn remove(
     row: Arc<QueryResult>,
     conditions: Option<&Preconditions>,
 ) -> Result<()> {
-    guard(context, entry, &row).await?;
+    match conditions {
+        Some(_) => guard(context, entry, &row).await?,
+        None => guard_hook(context, entry, &row).await?,
+    }
     reject_frozen(context, entry.meta, &row).await?;
     let record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     if let Some(conditions) = conditions {

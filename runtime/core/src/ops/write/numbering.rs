@@ -110,7 +110,13 @@ async fn greatest(context: &Context<'_>, entry: &Entry, field: &FieldMeta, frame
         };
         sql.bind(frame.after.as_str());
     }
-    sql.push(") AS \"numbers\" WHERE length(\"digits\") BETWEEN 1 AND 18 AND ");
+    // The next number must fit the field: one that a client has set by hand may be the last.
+    let most = match field.kind {
+        Kind::String { max } => (i64::from(max) - before - after).clamp(1, 18),
+        _ => 18,
+    };
+    sql.push(&format!(") AS \"numbers\" WHERE length(\"digits\") BETWEEN 1 AND {most} AND "));
+    sql.push(&format!("\"digits\" <> '{}' AND ", "9".repeat(most as usize)));
     sql.push(match dialect {
         Dialect::Postgres => "\"digits\" ~ '^[0-9]+$'",
         Dialect::Sqlite => "\"digits\" NOT GLOB '*[^0-9]*'",

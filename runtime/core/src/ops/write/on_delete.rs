@@ -17,6 +17,7 @@ use crate::field_type::null;
 use crate::meta::{FieldMeta, Kind, OnDelete};
 use crate::ops::consequences::{Counted, count_visible};
 use crate::ops::input::changeset::{Changes, stored};
+use crate::ops::input::computed_fields;
 use crate::ops::visibility::present;
 use crate::ops::{Context, audit, records};
 use crate::query::condition::{Comparison, Test};
@@ -218,12 +219,12 @@ pub async fn apply(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> 
         )));
     }
     for (referring, id) in &plan.cleared {
-        clear(context, referring, *id).await?;
+        clear(context, referring, *id).await.map_err(|error| prevented(error, referring.entry))?;
     }
     for (other, id) in plan.deleted {
         // A hook may have deleted it.
         if let Some(row) = records::load(context, other, id, &present(other), true).await? {
-            Box::pin(remove_one(context, other, id, row)).await?;
+            Box::pin(remove_one(context, other, id, row)).await.map_err(|error| prevented(error, other))?;
         }
     }
     Ok(())
@@ -262,6 +263,18 @@ fn refuse(forbidding: &Forbidding<'_>, counted: Counted) -> Result<()> {
     }))
 }
 
+/// The error of a record that the caller did not name and may not see, without its id and its values.
+fn prevented(error: Error, entry: &Entry) -> Error {
+    let records = entry.meta.plural.replace('_', " ");
+    match error {
+        Error::Frozen(_) => Error::Conflict(format!("The deletion would change frozen records: {records}.")),
+        Error::Invalid(_) | Error::UniqueViolation(_) => {
+            Error::Conflict(format!("The deletion would make records invalid: {records}."))
+        }
+        other => other,
+    }
+}
+
 /// Sets a reference to null.
 async fn clear(context: &Context<'_>, referring: &Referring<'_>, id: i64) -> Result<()> {
     let Referring { entry, field, .. } = *referring;
@@ -277,6 +290,7 @@ async fn clear(context: &Context<'_>, referring: &Referring<'_>, id: i64) -> Res
     // Clients do not see the record, and receive no event of it.
     let mut changes = Changes::new(entry.meta, Some(row));
     changes.set(field.name, null(field.kind));
+    computed_fields::set(context, &mut changes).await?;
     records::update(context, &changes, id).await?;
     audit::record_change(context, entry, "update", id, &changes).await
 }
@@ -311,7 +325,7 @@ pub async fn restore_affected(context: &Context<'_>, entry: &Entry, id: i64, row
                 let row = records::load(context, other, found, &condition, true).await?;
                 let Some(row) = row else { continue };
                 let work = async {
-                    update::guard(context, other, &row).await?;
+                    update::guard_hook(context, other, &row).await?;
                     restore::bring_back(context, other, found, row.clone()).await
                 };
                 if transaction.attempt(work).await?.is_ok() {

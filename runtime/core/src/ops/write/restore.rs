@@ -15,7 +15,7 @@ use crate::ops::etag::Preconditions;
 use crate::ops::input::changeset::Changes;
 use crate::ops::input::references;
 use crate::ops::{Access, Context};
-use crate::ops::{records, show, visibility};
+use crate::ops::{records, row_access, show, visibility};
 use crate::query::{Condition, Request};
 
 const CAUSE: Cause = Cause { action: RESTORE, event: "restored" };
@@ -78,11 +78,12 @@ pub async fn restore(
     update::guard(context, entry, &row).await?;
     update::check_version(context, entry, id, conditions).await?;
     let result = bring_back(context, entry, id, row.clone()).await?;
+    row_access::check_written(context, entry, id, false).await?;
     on_delete::restore_affected(context, entry, id, &row).await?;
     Ok(result)
 }
 
-/// Restores a locked record.
+/// Restores a locked record, without the row rules.
 pub(super) async fn bring_back(
     context: &Context<'_>,
     entry: &Entry,
@@ -92,5 +93,5 @@ pub(super) async fn bring_back(
     let mut changes = Changes::new(entry.meta, Some(row));
     changes.set("deleted_at", Value::ChronoDateTimeUtc(None));
     references::check_restored(context, &mut changes, id).await?;
-    update::finish(context, entry, id, &mut changes, CAUSE).await
+    update::finish_consequence(context, entry, id, &mut changes, CAUSE).await
 }

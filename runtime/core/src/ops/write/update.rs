@@ -77,6 +77,11 @@ pub async fn lock(
 /// Checks the rule `access.write` and the `guard` hook: whether the caller may change or delete a record that it can see.
 pub async fn guard(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> Result<()> {
     row_access::check_changeable(context, entry, row.try_get("", "id")?).await?;
+    guard_hook(context, entry, row).await
+}
+
+/// Runs the `guard` hook, for a record that changes as a consequence of another's deletion.
+pub(super) async fn guard_hook(context: &Context<'_>, entry: &Entry, row: &QueryResult) -> Result<()> {
     match context.route(entry).hooks.guard {
         Some(hook) => {
             let running = RunningHook::enter(context, entry.meta, "guard")?;
@@ -114,13 +119,24 @@ pub async fn finish(
     changes: &mut Changes,
     cause: Cause,
 ) -> Result<WriteResult> {
+    let result = finish_consequence(context, entry, id, changes, cause).await?;
+    row_access::check_written(context, entry, id, false).await?;
+    Ok(result)
+}
+
+/// [`finish`] for a change that no caller asked for, so that no row rule limits it.
+pub(super) async fn finish_consequence(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    changes: &mut Changes,
+    cause: Cause,
+) -> Result<WriteResult> {
     drop_unchanged(changes)?;
     // Before the hooks, which may do more than change the record.
     reject_changes_of_frozen(context, changes).await?;
     check(context, entry, Some(id), changes).await?;
-    let result = store_changed(context, entry, id, changes, cause).await?;
-    row_access::check_written(context, entry, id, false).await?;
-    Ok(result)
+    store_changed(context, entry, id, changes, cause).await
 }
 
 /// Sets a field of a record as a consequence of another change, independent of the caller's access. The value is
