@@ -10,11 +10,12 @@ use crate::workspace::root;
 const FOLDERS: [&str; 4] = ["docs", "docs/decisions", "docs/guides", "docs/performance"];
 
 /// Documents outside of the book.
-const OUTSIDE: [&str; 8] = [
+const OUTSIDE: [&str; 9] = [
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "examples/helpdesk/README.md",
     "examples/lending/README.md",
     ".github/pull_request_template.md",
     ".github/ISSUE_TEMPLATE/bug.md",

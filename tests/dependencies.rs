@@ -43,6 +43,7 @@ const ONCE: &[&str] = &[
 /// Dependencies that are declared for a feature or for generated code.
 const NOT_NAMED: &[(&str, &str)] = &[
     // `DeriveMigrationName` expands to its path.
+    ("helpdesk", "sea_orm_migration"),
     ("lending", "sea_orm_migration"),
     // Its feature `matched-path` adds the matched route to requests. The same feature of salvo requires OpenTelemetry.
     ("charter-runtime", "salvo_core"),

@@ -59,7 +59,7 @@ fn warnings_are_printed_and_fail_only_if_denied() {
 #[test]
 fn the_resources_of_this_repository_have_no_warnings() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for folder in ["resources", "examples/lending/resources"] {
+    for folder in ["resources", "examples/helpdesk/resources", "examples/lending/resources"] {
         ends(charter(&root, &["check", "--deny-warnings", "--dir", folder]), 0);
     }
 }

@@ -304,9 +304,11 @@ fn a_changed_index_is_created_before_the_old_one_is_dropped() {
 #[test]
 fn the_snapshots_of_this_repository_match_its_resources() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for (resources, migrations) in
-        [("resources", "migrations/src/service"), ("examples/lending/resources", "examples/lending/migrations")]
-    {
+    for (resources, migrations) in [
+        ("resources", "migrations/src/service"),
+        ("examples/helpdesk/resources", "examples/helpdesk/migrations"),
+        ("examples/lending/resources", "examples/lending/migrations"),
+    ] {
         let now = snapshot(Sources::load(&root.join(resources))).unwrap_or_else(|report| panic!("{}", report.render()));
         let kept = Snapshot::read(&root.join(migrations).join("snapshot")).unwrap();
         let difference = Plan::between(&kept, &now).lines().join("\n");

@@ -50,7 +50,7 @@ fn values(example: &str) -> Vec<(String, Option<Value>)> {
 #[test]
 fn the_schema_accepts_every_valid_file() {
     let schema = schema();
-    for place in ["tests/golden", "../resources", "../examples/lending/resources"] {
+    for place in ["tests/golden", "../resources", "../examples/helpdesk/resources", "../examples/lending/resources"] {
         for (_, file) in Sources::load(&folder(place)).iter() {
             assert!(schema.takes(&serde_yaml::from_str(&file.text).unwrap()), "{place}: {}", file.path);
         }

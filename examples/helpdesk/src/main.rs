@@ -1,0 +1,7 @@
+//! Server command `helpdesk`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    charter_runtime::main(helpdesk::app())
+}
