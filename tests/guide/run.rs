@@ -108,8 +108,11 @@ fn outputs(name: &str, page: &str, blocks: &[Block], steps: &[Step<'_>]) -> Vec<
     let listeners = PORTS.map(|port| (port, TcpListener::bind("127.0.0.1:0").unwrap()));
     let ports = listeners.map(|(port, listener)| (port, listener.local_addr().unwrap().port().to_string()));
     let address = server.base_url.trim_start_matches("http://");
-    let local =
-        |text: &str| ports.iter().fold(text.replace(ADDRESS, address), |text, (port, free)| text.replace(port, free));
+    // The address comes last: its own port may contain the digits of another.
+    let local = |text: &str| {
+        let text = ports.iter().fold(text.to_owned(), |text, (port, free)| text.replace(port, free));
+        text.replace(ADDRESS, address)
+    };
     for block in blocks {
         if let Some(file) = &block.file {
             let path = folder.path().join(file);

@@ -108,7 +108,7 @@ fn every_text_of_the_tables_is_used_once() {
 /// The effects and the nouns of consequences, which the panel translates when it shows them.
 #[test]
 fn every_consequence_is_in_german() {
-    let effects = Regex::new(r#"Effect(?:::new\(| \{ one:)\s*"([^"]*)",\s*(?:many: )?"([^"]*)""#).expect("a pattern");
+    let effects = Regex::new(r#"Effect(?:::new\(| \{\s*one:)\s*"([^"]*)",\s*(?:many: )?"([^"]*)""#).expect("a pattern");
     let nouns = Regex::new(r#"Subject::Named\(\s*"([^"]*)",\s*"([^"]*)"\)"#).expect("a pattern");
     let mut sources = Vec::new();
     files(&folder("../core/src/ops"), "rs", &mut sources);

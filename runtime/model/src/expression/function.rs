@@ -138,7 +138,8 @@ impl Checker<'_> {
                 found.push((Node::Null, None));
                 continue;
             }
-            let (node, own) = self.compared(argument, kind.as_ref().or(wanted))?;
+            let known = wanted.filter(|wanted| matches!(wanted, Type::Word(_))).or(kind.as_ref());
+            let (node, own) = self.compared(argument, known)?;
             kind = Some(match kind {
                 Some(kind) if !kind.is_like(&own) => {
                     let message = format!("this is {}, and the value before it is {}", own.name(), kind.name());
@@ -148,7 +149,14 @@ impl Checker<'_> {
                     Type::Number(two) => Type::Number(self.widest(one, *two, &argument.span)?),
                     _ => own.clone(),
                 },
-                // Words of two enums are texts.
+                // The result is a word of either enum.
+                Some(Type::Word(mut words)) => match &own {
+                    Type::Word(others) => {
+                        words.extend(others.iter().filter(|word| !words.contains(word)).cloned().collect::<Vec<_>>());
+                        Type::Word(words)
+                    }
+                    _ => Type::Text,
+                },
                 Some(kind) if kind != own => Type::Text,
                 _ => own.clone(),
             });
