@@ -6,6 +6,7 @@ mod shelves;
 
 use serde_json::{Value, json};
 
+use crate::routes::imports;
 use crate::support::{Client, on_both};
 use shelves::Shelves;
 
@@ -38,6 +39,7 @@ on_both!(
     restore_leaves_what_was_deleted_before_or_cannot_return,
     restrict_sees_a_soft_deletion,
     bulk_deletion_applies_them_to_each_record,
+    undo_of_an_import_leaves_records_that_others_refer_to,
     record_created_while_its_parent_is_deleted_is_refused,
     description_of_the_deletion_names_the_effects,
 );
@@ -217,6 +219,17 @@ async fn bulk_deletion_applies_them_to_each_record(server: Shelves) {
     assert_eq!([&answer["results"][0]["status"], &answer["results"][1]["status"]], [204, 409]);
     assert_eq!(total(&admin, "lamps").await, 0);
     assert_eq!(admin.get("/teams").await.column("teams", "id"), [bound]);
+}
+
+async fn undo_of_an_import_leaves_records_that_others_refer_to(server: Shelves) {
+    let admin = server.admin();
+    let import = imports::uploaded(&admin, "shelves", "name\nS\nT\n").await;
+    imports::finished(&admin, &import, "run").await;
+    let shelf = admin.get("/shelves?q[name_eq]=S").await.column("shelves", "id")[0].clone();
+    made(&admin, "bin", "bins", json!({ "name": "B", "shelf_id": shelf })).await;
+    let undone = imports::finished(&admin, &import, "undo").await;
+    assert_eq!((&undone["undone_count"], &undone["left_count"]), (&json!(1), &json!(1)));
+    assert_eq!((total(&admin, "shelves").await, total(&admin, "bins").await), (json!(1), json!(1)));
 }
 
 async fn record_created_while_its_parent_is_deleted_is_refused(server: Shelves) {
