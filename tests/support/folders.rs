@@ -117,13 +117,13 @@ pub mod pin {
 
 own_fixture! {
     /// The service with these resources.
-    Folders, "folders", [
-        Route::of::<folder::Entity>(),
-        Route::of::<note::Entity>(),
-        Route::of::<mark::Entity>(),
-        Route::of::<link::Entity>(),
-        Route::of::<pin::Entity>(),
-    ], nothing
+    Folders, "folders", routes(Route::of::<folder::Entity>()), nothing
+}
+
+/// Folders of one kind, and what is in them.
+fn routes(folders: Route) -> [Route; 5] {
+    let (notes, marks) = (Route::of::<note::Entity>(), Route::of::<mark::Entity>());
+    [folders, notes, marks, Route::of::<link::Entity>(), Route::of::<pin::Entity>()]
 }
 
 #[async_trait::async_trait]
@@ -183,13 +183,7 @@ pub mod ruled {
 
     own_fixture! {
         /// The service with these resources.
-        RuledFolders, "folders", [
-            Route::of::<folder::Entity>(),
-            Route::of::<note::Entity>(),
-            Route::of::<mark::Entity>(),
-            Route::of::<link::Entity>(),
-            Route::of::<pin::Entity>(),
-        ], nothing
+        RuledFolders, "folders", routes(Route::of::<folder::Entity>()), nothing
     }
 
     #[async_trait::async_trait]

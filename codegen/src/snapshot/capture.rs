@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use charter_model::expression::{self, Database, Node, Target, write_sql};
+use charter_model::expression::Database;
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
-use super::{Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, kind, unique};
+use super::{
+    Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, columns, kind, unique,
+};
 use crate::check::{Checked, computed};
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};
 use crate::source::Span;
@@ -170,33 +172,8 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
 
 fn computation(resource: &model::Resource, field: &model::Field) -> Option<Computation> {
     let node = computed::node(field, &resource.fields)?;
-    let sql = |database| {
-        let mut columns = Columns(String::new());
-        write_sql(&node, database, &mut columns);
-        columns.0
-    };
-    let fields = node.fields().into_iter().map(str::to_owned).collect();
-    Some(Computation { sqlite: sql(Database::Sqlite), postgres: sql(Database::Postgres), fields })
-}
-
-/// SQL over the columns of one table.
-struct Columns(String);
-
-impl Target for Columns {
-    fn text(&mut self, sql: &str) {
-        self.0.push_str(sql);
-    }
-
-    fn field(&mut self, field: &expression::Field) {
-        self.0.push_str(&format!("\"{}\"", field.name));
-    }
-
-    // The expression of a computed field has no request.
-    fn request(&mut self, _: &Node) {}
-
-    fn can(&mut self, _: &str) -> bool {
-        false
-    }
+    let (sqlite, postgres) = (columns::sql(&node, Database::Sqlite), columns::sql(&node, Database::Postgres));
+    Some(Computation { sqlite, postgres, fields: node.fields().into_iter().map(str::to_owned).collect() })
 }
 
 fn default(written: &model::Default) -> Default {

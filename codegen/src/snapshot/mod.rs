@@ -5,6 +5,7 @@
 //! changes merge.
 
 mod capture;
+mod columns;
 mod folder;
 mod kind;
 mod unique;

@@ -1,8 +1,9 @@
 //! Unique sets of a snapshot, with the condition of their index in SQL.
 
-use charter_model::expression::{self, Database, Node, Target};
+use charter_model::expression::{self, Database};
 use serde::{Deserialize, Serialize};
 
+use super::columns;
 use crate::check::Names;
 use crate::model;
 
@@ -86,31 +87,6 @@ pub fn capture(resource: &model::Resource) -> Vec<UniqueSet> {
 fn rows(resource: &model::Resource, condition: &str) -> Option<Rows> {
     let names = Names { has_request: false, ..Names::of_record(&resource.fields) };
     let node = expression::check(condition, &names).ok()?;
-    let sql = |database| {
-        let mut text = Columns(String::new());
-        expression::write_sql(&node, database, &mut text);
-        text.0
-    };
-    Some(Rows { condition: condition.to_owned(), sqlite: sql(Database::Sqlite), postgres: sql(Database::Postgres) })
-}
-
-/// SQL with the bare names of columns, as an index has them.
-struct Columns(String);
-
-impl Target for Columns {
-    fn text(&mut self, sql: &str) {
-        self.0.push_str(sql);
-    }
-
-    fn field(&mut self, field: &expression::Field) {
-        self.0.push_str(&format!("\"{}\"", field.name));
-    }
-
-    fn request(&mut self, _: &Node) {
-        unreachable!("the check refuses a condition that depends on the request");
-    }
-
-    fn can(&mut self, _: &str) -> bool {
-        unreachable!("the check refuses a condition that depends on the request");
-    }
+    let (sqlite, postgres) = (columns::sql(&node, Database::Sqlite), columns::sql(&node, Database::Postgres));
+    Some(Rows { condition: condition.to_owned(), sqlite, postgres })
 }

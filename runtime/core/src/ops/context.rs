@@ -140,8 +140,15 @@ impl<'a> Context<'a> {
     /// When the database fails.
     pub async fn request(&self, expressions: impl IntoIterator<Item = &str>) -> Result<Request<'a>> {
         let needs_day = expressions.into_iter().any(|text| text.contains("today"));
-        let zone = if needs_day { company_zone(self.state).await? } else { Tz::UTC };
-        Ok(Request { caller: self.caller, now: self.now, zone })
+        match needs_day {
+            true => Ok(Request { zone: company_zone(self.state).await?, ..self.request_without_day() }),
+            false => Ok(self.request_without_day()),
+        }
+    }
+
+    /// The request for an expression without `today`.
+    pub fn request_without_day(&self) -> Request<'a> {
+        Request { caller: self.caller, now: self.now, zone: Tz::UTC }
     }
 
     pub fn catalog(&self) -> &'a Catalog {

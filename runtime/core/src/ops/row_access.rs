@@ -2,11 +2,9 @@
 
 use super::visibility::{changeable, permitted};
 use crate::catalog::Entry;
-use crate::db::Sql;
 use crate::error::{Error, Result};
-use crate::ops::Context;
-use crate::query::{Condition, write_condition};
-use crate::record::write_from;
+use crate::ops::{Context, records};
+use crate::query::Condition;
 
 /// The message for a record that the caller can see but not change.
 pub const NOT_CHANGEABLE: &str = "You may read this record, but not change it.";
@@ -50,11 +48,5 @@ pub async fn check_written(context: &Context<'_>, entry: &Entry, id: i64, is_new
 }
 
 async fn holds(context: &Context<'_>, entry: &Entry, id: i64, condition: Condition) -> Result<bool> {
-    let mut sql = Sql::new(context.state().db.dialect(), "SELECT 1");
-    let mut sources = Vec::new();
-    condition.sources(&mut sources);
-    write_from(&mut sql, entry.meta.table, &sources);
-    sql.push(" WHERE t.\"id\" = ").bind(id).push(" AND ");
-    write_condition(&mut sql, &condition);
-    Ok(sql.one(context.db()).await?.is_some())
+    Ok(records::load(context, entry, id, &condition, false).await?.is_some())
 }

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use chrono_tz::Tz;
 use sea_orm::Value;
 
 use super::attached_records;
@@ -13,7 +12,7 @@ use super::input::changeset::stored;
 use super::records;
 use crate::catalog::Entry;
 use crate::error::Result;
-use crate::expression::{self, Request};
+use crate::expression;
 use crate::meta::FieldMeta;
 use crate::ops::Context;
 use crate::query::condition::Test;
@@ -107,8 +106,7 @@ fn rule(context: &Context<'_>, entry: &Entry, rule: Option<&'static str>) -> Opt
     let Ok(node) = expression::condition_over(text, entry.meta.fields, &find) else {
         return Some(Condition::Ids(Vec::new()));
     };
-    let request = Request { caller: context.caller(), now: context.now(), zone: Tz::UTC };
-    let rule = RowExpression::new(text, node, context.state().db.dialect(), &request, &find);
+    let rule = RowExpression::new(text, node, context.state().db.dialect(), &context.request_without_day(), &find);
     Some(Condition::Expression(Arc::new(rule)))
 }
 

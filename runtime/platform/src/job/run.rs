@@ -32,8 +32,10 @@ pub(super) async fn attempt(state: &Arc<State>, claim: &Claim) -> Result<()> {
         jobs.metrics.count(job.name, Outcome::Failed);
         return fail(state, claim, &why, None).await;
     }
+    let (principal, request_id) = (Principal::operator(), request_id(&run));
+    let outside = Context::new(state, &principal, state.db.reader()).with_request_id(Some(&request_id));
     let done = tokio::select! {
-        done = guarded(state, claim, job, &run) => done,
+        done = guarded(&outside, claim, job, &run) => done,
         () = lost(state, claim, job) => return Ok(()),
     };
     match done {
@@ -43,9 +45,6 @@ pub(super) async fn attempt(state: &Arc<State>, claim: &Claim) -> Result<()> {
         }
         // The hooks after the commit belong neither to the attempt nor to its time.
         Ok(Ended::Uncommitted(transaction)) => {
-            let principal = Principal::operator();
-            let request_id = request_id(&run);
-            let outside = Context::new(state, &principal, state.db.reader()).with_request_id(Some(&request_id));
             transaction.commit(&outside).await?;
             jobs.metrics.count(job.name, Outcome::Done);
             Ok(())
@@ -58,7 +57,6 @@ pub(super) async fn attempt(state: &Arc<State>, claim: &Claim) -> Result<()> {
                 Error::Internal(cause) => cause.to_string(),
                 other => other.message("-"),
             };
-            let request_id = request_id(&run);
             tracing::error!(%request_id, job = job.name, attempt = attempts, is_last, cause, "a job failed");
             jobs.metrics.count(job.name, if is_last { Outcome::Failed } else { Outcome::Retried });
             let delay = (!is_last).then(|| retry::delay(attempts, job.every));
@@ -74,8 +72,8 @@ fn request_id(run: &Model) -> String {
 }
 
 /// Runs the code of a job within its timeout; a panic is an error.
-async fn guarded(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> Result<Ended> {
-    let code = AssertUnwindSafe(execute(state, claim, job, run)).catch_unwind();
+async fn guarded(outside: &Context<'_>, claim: &Claim, job: &Job, run: &Model) -> Result<Ended> {
+    let code = AssertUnwindSafe(execute(outside, claim, job, run)).catch_unwind();
     match timeout(job.timeout, code).await {
         Ok(Ok(done)) => done,
         Ok(Err(_)) => Err(Error::internal("the job panicked")),
@@ -95,12 +93,10 @@ enum Ended {
 }
 
 /// Runs the code of a job, and ends the run in the same transaction.
-async fn execute(state: &Arc<State>, claim: &Claim, job: &Job, run: &Model) -> Result<Ended> {
-    let principal = Principal::operator();
-    let request_id = request_id(run);
-    let outside = Context::new(state, &principal, state.db.reader()).with_request_id(Some(&request_id));
+async fn execute(outside: &Context<'_>, claim: &Claim, job: &Job, run: &Model) -> Result<Ended> {
+    let state = outside.state_arc();
     if job.is_external {
-        (job.run)(&outside, &run.arguments).await?;
+        (job.run)(outside, &run.arguments).await?;
         let transaction = state.db.begin().await?;
         let is_own = end(state, &transaction, claim).await?;
         transaction.commit().await?;

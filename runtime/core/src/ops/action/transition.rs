@@ -13,7 +13,8 @@ use crate::ops::endpoints::RouteOperation;
 use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
 use crate::ops::input::body::Body;
-use crate::ops::input::changeset::{Changes, stored};
+use crate::ops::input::changeset::{Changes, stored_named};
+use crate::ops::input::checks::checked;
 use crate::ops::write::result::WriteResult;
 use crate::ops::write::update::{self, Cause};
 use crate::query::{Condition, read_value};
@@ -77,13 +78,11 @@ pub fn refusal(
     };
     let refused = |message: String| Ok(Some((transition.message.map_or(message, String::from), state.clone())));
     if !transition.from.contains(&state.as_str()) {
-        let (field, from) = (transition.field, alternatives(transition.from));
+        let (field, from) = (transition.field, joined(transition.from, "or"));
         return refused(format!("The {field} must be {from}, and it is {state}."));
     }
     let Some(guard) = transition.guard else { return Ok(None) };
-    let node = expression::condition(guard, meta.fields)
-        .map_err(|mistake| Error::internal(format!("`{guard}`: {}", mistake.message)))?;
-    match expression::holds(node, request, &|field| current(&field.name))? {
+    match expression::holds(checked(guard, meta.fields)?, request, &|field| current(&field.name))? {
         Some(true) => Ok(None),
         _ => refused(format!("This is possible only if {guard}.")),
     }
@@ -114,10 +113,7 @@ pub fn refusal_of_row(
     request: &Request<'_>,
     row: &QueryResult,
 ) -> Result<Option<(String, String)>> {
-    refusal(meta, transition, request, |name| match meta.fields.iter().find(|field| field.name == name) {
-        Some(field) => stored(row, field),
-        None => Ok(None),
-    })
+    refusal(meta, transition, request, |name| stored_named(row, meta.fields, name))
 }
 
 async fn value_of(context: &Context<'_>, field: &FieldMeta, value: SetValue) -> Result<Value> {
@@ -131,11 +127,11 @@ async fn value_of(context: &Context<'_>, field: &FieldMeta, value: SetValue) -> 
     })
 }
 
-/// `open, pending or solved`
-fn alternatives(states: &[&str]) -> String {
-    match states {
-        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        states => states.concat(),
+/// `open, pending or solved`, with `or` as the word.
+fn joined(names: &[&str], word: &str) -> String {
+    match names {
+        [others @ .., last] if !others.is_empty() => format!("{} {word} {last}", others.join(", ")),
+        names => names.concat(),
     }
 }
 
@@ -169,8 +165,6 @@ pub fn immutable_message(meta: &ResourceMeta, name: &str) -> String {
 /// `the actions solve and reopen change it`
 fn changed_by(meta: &ResourceMeta) -> String {
     let names: Vec<&str> = meta.transitions().map(|(action, _)| action.name).collect();
-    match names.as_slice() {
-        [others @ .., last] if !others.is_empty() => format!("the actions {} and {last} change it", others.join(", ")),
-        names => format!("the action {} changes it", names.concat()),
-    }
+    let listed = joined(&names, "and");
+    if names.len() > 1 { format!("the actions {listed} change it") } else { format!("the action {listed} changes it") }
 }

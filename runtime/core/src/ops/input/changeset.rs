@@ -242,6 +242,11 @@ pub fn stored(row: &QueryResult, field: &FieldMeta) -> Result<Option<Value>> {
     })
 }
 
+/// The value of a column by its name, in such a row; `None` for null, and for a name that no column has.
+pub fn stored_named(row: &QueryResult, fields: &[FieldMeta], name: &str) -> Result<Option<Value>> {
+    fields.iter().find(|field| field.name == name).map_or(Ok(None), |field| stored(row, field))
+}
+
 /// The typed model of a row with every column.
 pub fn model<R: Resource>(row: &QueryResult) -> Result<R::Model> {
     R::Model::from_query_result(row, "").map_err(Error::internal)

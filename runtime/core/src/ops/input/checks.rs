@@ -2,7 +2,7 @@
 
 use sea_orm::{QueryResult, Value};
 
-use super::changeset::{Changes, stored};
+use super::changeset::{Changes, stored_named};
 use crate::error::{Error, Result};
 use crate::expression::{self, Field, Node, Request};
 use crate::meta::{CheckMeta, FieldMeta, ResourceMeta};
@@ -74,10 +74,7 @@ pub async fn frozen_by(
 ) -> Result<Option<&'static str>> {
     let Some(condition) = meta.frozen else { return Ok(None) };
     let request = context.request([condition]).await?;
-    let current = |field: &Field| match meta.fields.iter().find(|known| known.name == field.name) {
-        Some(known) => stored(row, known),
-        None => Ok(None),
-    };
+    let current = |field: &Field| stored_named(row, meta.fields, &field.name);
     let is_frozen = expression::holds(checked(condition, meta.fields)?, &request, &current)? == Some(true);
     Ok(is_frozen.then_some(condition))
 }

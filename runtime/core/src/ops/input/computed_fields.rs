@@ -21,7 +21,7 @@ pub async fn set(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
     if computed.is_empty() {
         return Ok(());
     }
-    let request = context.request([]).await?;
+    let request = context.request_without_day();
     for field in computed {
         let node = expression::computed(field, fields)
             .map_err(|problem| Error::internal(format!("`{}`: {problem}", field.value)))?;

@@ -7,15 +7,10 @@ use super::checks::checked;
 use crate::catalog::Entry;
 use crate::db::{Operand, Sql, fold};
 use crate::error::{FieldErrors, Result};
-use crate::expression::{self, Request};
+use crate::expression;
 use crate::meta::{FieldMeta, ResourceMeta, UniqueMeta};
 use crate::ops::Context;
 use crate::query::RowExpression;
-
-/// The request of a condition that depends on no request.
-fn any_request<'a>(context: &Context<'a>) -> Request<'a> {
-    Request { caller: context.caller(), now: context.now(), zone: chrono_tz::Tz::UTC }
-}
 
 /// True if a write sets a field of a set or of its condition.
 pub fn is_touched(set: UniqueMeta, changes: &Changes) -> Result<bool> {
@@ -52,7 +47,7 @@ pub fn values(context: &Context<'_>, changes: &Changes, set: UniqueMeta) -> Resu
 pub fn counts(context: &Context<'_>, changes: &Changes, set: UniqueMeta) -> Result<bool> {
     let Some(rows) = set.rows else { return Ok(true) };
     let node = checked(rows, changes.meta.fields)?;
-    let holds = expression::holds(node, &any_request(context), &|field| changes.current(&field.name))?;
+    let holds = expression::holds(node, &context.request_without_day(), &|field| changes.current(&field.name))?;
     Ok(holds == Some(true))
 }
 
@@ -96,7 +91,7 @@ pub fn write_counted(sql: &mut Sql, context: &Context<'_>, meta: &'static Resour
     if let Some(rows) = set.rows {
         let node = checked(rows, meta.fields)?;
         sql.push(" AND ");
-        RowExpression::new(rows, node, sql.dialect, &any_request(context), &|_| None).write(sql, "t");
+        RowExpression::new(rows, node, sql.dialect, &context.request_without_day(), &|_| None).write(sql, "t");
     }
     Ok(())
 }
