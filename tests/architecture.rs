@@ -66,6 +66,7 @@ const CORE_ORDER: &[&str] = &[
     "record",
     "catalog",
     "counts",
+    "rollups",
     "custom_field",
     "query",
     "trigram",

@@ -42,6 +42,7 @@ mod record_rules;
 mod relations;
 mod restores;
 mod rights;
+mod rollups;
 mod routes;
 mod row_rules;
 mod sequences;

@@ -219,6 +219,8 @@ pub struct Flags {
     pub filter: Option<Vec<Word>>,
     /// The options that only the runtime reads.
     pub display: Vec<(FieldOption, Word)>,
+    /// The records of another resource from which the database has its value.
+    pub rollup: Option<Rollup>,
     /// A function that returns the JSON Schema of the values.
     pub schema: Option<Type>,
 }
@@ -233,6 +235,17 @@ impl Flags {
     pub fn value(&self) -> Option<&Word> {
         self.display.iter().find(|(option, _)| *option == FieldOption::Value).map(|(_, text)| text)
     }
+}
+
+/// A value from the records of another resource that refer to this one.
+pub struct Rollup {
+    pub span: Span,
+    pub function: Word,
+    pub of: Word,
+    pub by: Word,
+    pub field: Option<Word>,
+    /// The condition of the records that count.
+    pub rows: Option<Word>,
 }
 
 pub struct Derived {

@@ -1,21 +1,24 @@
 //! Reader of `#[field(…)]`.
 
 use charter_model::{
-    Access, FieldOption, Keyword, Numbering, OnDelete, OptionTakes, RuleArgument, RuleFacts, RuleTakes, Widget,
+    Access, FieldOption, Keyword, Numbering, OnDelete, OptionTakes, RollupFunction, RuleArgument, RuleFacts,
+    RuleTakes, Widget,
 };
 use proc_macro2::{Ident, Span};
 use syn::Type;
 
 use super::entry::Entry;
-use super::resource::named_type;
+use super::resource::{inside, named_type, needed};
 use super::virtual_fields::split;
 use super::{Written, any_text, flag, infer, kind, number, once, once_as, text, texts, unknown};
-use crate::ast::{DefaultValue, Field, Flags, Kind, Settings, SpannedRule, Word};
+use crate::ast::{DefaultValue, Field, Flags, Kind, Rollup, Settings, SpannedRule, Word};
 use crate::names::plain;
 use crate::problems::Problems;
 
-/// Keys that are neither access nor display options. All but `filter` and `schema` take no value.
-const FLAG_KEYS: &[&str] = &["required", "detail", "no_sort", "no_filter", "filter", "schema"];
+/// Keys that are neither access nor display options. All but `filter`, `schema` and `rollup` take no value.
+const FLAG_KEYS: &[&str] = &["required", "detail", "no_sort", "no_filter", "filter", "schema", "rollup"];
+
+const ROLLUP_KEYS: &[&str] = &["function", "of", "by", "field", "where"];
 
 /// Keys that `id` takes: it has the same type and access in every resource.
 const ID_KEYS: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description"];
@@ -81,6 +84,9 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
         set_server_access(&name, ident, &mut flags, settings);
     }
     if let Some(place) = flags.value().map(|value| value.span) {
+        add_access(&mut flags, Access::ReadOnly, Some(place));
+    }
+    if let Some(place) = flags.rollup.as_ref().map(|rollup| rollup.span) {
         add_access(&mut flags, Access::ReadOnly, Some(place));
     }
     let known_type = infer::check(kind.as_ref(), inner.unwrap_or(ty), problems);
@@ -166,6 +172,10 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
             let predicates = texts(entry, problems);
             return once(&mut flags.filter, Some(predicates), entry, problems);
         }
+        "rollup" => {
+            let rollup = rollup(entry, problems);
+            return once(&mut flags.rollup, rollup, entry, problems);
+        }
         "schema" => return once(&mut flags.schema, named_type(entry, problems), entry, problems),
         _ => {}
     }
@@ -176,6 +186,30 @@ pub fn read_flag(flags: &mut Flags, entry: &Entry, problems: &mut Problems) {
         _ => &mut flags.no_filter,
     };
     once(place, flag(entry, problems), entry, problems);
+}
+
+/// `rollup(function = "sum", of = "line", by = "invoice_id", field = "total", where = "…")`
+fn rollup(entry: &Entry, problems: &mut Problems) -> Option<Rollup> {
+    let (mut function, mut of, mut by, mut field, mut rows) = (None, None, None, None, None);
+    for part in inside(entry, "function = \"count\", of = \"…\", by = \"…\"", problems)? {
+        match part.key().as_str() {
+            "function" => once(&mut function, word_of::<RollupFunction>(part, problems), part, problems),
+            "of" => once(&mut of, text(part, problems), part, problems),
+            "by" => once(&mut by, text(part, problems), part, problems),
+            "field" => once(&mut field, text(part, problems), part, problems),
+            "where" => once(&mut rows, text(part, problems), part, problems),
+            _ => unknown(part, ROLLUP_KEYS, problems),
+        }
+    }
+    let function = needed(function, "function", entry, problems);
+    let of = needed(of, "of", entry, problems);
+    let by = needed(by, "by", entry, problems);
+    let (function, of, by) = (function?, of?, by?);
+    if (function.text == "count") == field.is_some() {
+        problems.report(function.span, "a `count` has no `field`; a `sum`, `min` and `max` have one");
+        return None;
+    }
+    Some(Rollup { span: entry.span(), function, of, by, field, rows })
 }
 
 /// Adds an access to a field, in the order of [`Access::WORDS`].

@@ -80,6 +80,7 @@ fn no_record(flags: &Flags, problems: &mut Problems) {
     }
     let given = [
         ("value", flags.value().map(|value| value.span)),
+        ("rollup", flags.rollup.as_ref().map(|rollup| rollup.span)),
         ("detail", flags.detail),
         ("no_sort", flags.no_sort),
         ("no_filter", flags.no_filter),
@@ -92,8 +93,13 @@ fn no_record(flags: &Flags, problems: &mut Problems) {
     }
 }
 
-/// Reports keys of a computed field that its expression makes useless.
+/// Reports keys of a computed field that its expression makes useless, and rules of a rollup.
 fn computed(field: &Field, problems: &mut Problems) {
+    if field.flags.rollup.is_some() {
+        for entry in &field.rules {
+            problems.report(entry.span, "a rollup takes no rule: no request sets it");
+        }
+    }
     if field.flags.value().is_none() {
         return;
     }

@@ -243,6 +243,17 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
             }
         });
     }
+    if let Some(rollup) = &flags.rollup {
+        let (function, of, by) = (variant(&rollup.function.text), &rollup.of.text, &rollup.by.text);
+        let (field, rows) = (optional(&rollup.field), optional(&rollup.rows));
+        values.push(quote!(rollup: ::core::option::Option::Some(::charter_runtime::generated::RollupMeta {
+            function: ::charter_runtime::generated::RollupFunction::#function,
+            of: #of,
+            by: #by,
+            field: #field,
+            rows: #rows
+        })));
+    }
     if let Some(schema) = &flags.schema {
         values.push(quote!(schema: ::core::option::Option::Some(#schema)));
     }

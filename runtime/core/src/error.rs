@@ -11,7 +11,7 @@ use std::fmt;
 
 pub use cause::Cause;
 pub use cause::chain;
-pub use database::{
+pub use database::{ROLLUP_RANGE, 
     DatabaseFailure, FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, SEARCH_TABLE_PREFIX, database_failure, is_schema_changing,
     is_stale_statement,
 };

@@ -14,7 +14,7 @@ pub use crate::error::Result;
 pub use crate::field_type::rust::*;
 pub use crate::meta::{
     Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, CheckMeta, DefaultValue, Deprecated, DeprecationMeta,
-    FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, ResourceMeta, Rule, SetValue,
+    FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, ResourceMeta, RollupFunction, RollupMeta, Rule, SetValue,
     Shown, TimestampForm, TransitionMeta, Under, UniqueMeta, Until, Widget,
 };
 pub use crate::ops::Context;

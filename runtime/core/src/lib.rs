@@ -40,6 +40,7 @@ pub mod principal;
 pub mod query;
 pub mod record;
 pub mod resource;
+pub mod rollups;
 pub mod stale_reference;
 pub mod suggest;
 pub mod tasks;

@@ -6,15 +6,17 @@
 mod action;
 mod deprecation;
 mod record_rules;
+mod rollup;
 mod transition;
 
 pub use action::{ActionMeta, ActionOutput, Until};
 pub use charter_model::{
-    Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, Shown, TimestampForm, Widget,
+    Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, RollupFunction, Shown, TimestampForm, Widget,
 };
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
 pub use record_rules::{CheckMeta, UniqueMeta};
+pub use rollup::RollupMeta;
 pub use transition::{SetValue, TransitionMeta};
 
 /// Metadata of one resource: names, fields, indexes, relations and permissions.
@@ -163,6 +165,8 @@ pub struct FieldMeta {
     pub numbering: Numbering,
     /// The expression over other fields of the record that computes it at each write; empty for none.
     pub value: &'static str,
+    /// The records of another resource from which the database has its value.
+    pub rollup: Option<RollupMeta>,
     /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
@@ -194,6 +198,7 @@ impl FieldMeta {
             sequence: "",
             numbering: Numbering::Fast,
             value: "",
+            rollup: None,
             schema: None,
         }
     }

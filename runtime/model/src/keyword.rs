@@ -68,6 +68,16 @@ keywords! {
         Money = "money",
     }
 
+    /// The value that a record has from the records that refer to it.
+    RollupFunction {
+        /// Their number.
+        Count = "count",
+        Sum = "sum",
+        /// The smallest value, or the earliest.
+        Min = "min",
+        Max = "max",
+    }
+
     /// The effect of the deletion of a record on those that refer to it by a field.
     OnDelete {
         /// The deletion fails.

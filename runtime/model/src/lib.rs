@@ -19,6 +19,7 @@ pub mod number;
 pub mod option;
 mod predicate;
 pub mod reserved;
+mod rollup;
 mod rule;
 pub mod sequence;
 mod storage;
@@ -26,13 +27,14 @@ pub mod title;
 
 pub use field_type::{Arguments, FieldType, Parameters, Takes, TextFormat, TextPattern, TypeFacts, TypeWord};
 pub use keyword::{
-    Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, Numbering, OnDelete, Operation, Shown,
-    TimestampForm, Widget,
+    Access, AccessWord, ActionMethod, ActionOn, Deprecated, Hook, Keyword, Numbering, OnDelete, Operation,
+    RollupFunction, Shown, TimestampForm, Widget,
 };
 pub use literal::Misfit;
 pub use notation::{Constant, Notation};
 pub use number::Number;
 pub use option::{FieldOption, OptionFacts, OptionTakes};
 pub use predicate::{Group, Predicate, Reads};
+pub use rollup::{rollup_type, takes_rollup};
 pub use rule::{Format, Rule, RuleArgument, RuleFacts, RuleTakes};
 pub use storage::{StandIn, Storage, StorageFacts};

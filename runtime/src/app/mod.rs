@@ -18,7 +18,7 @@ use crate::language::Tables;
 use crate::panel::{PanelCard, PanelExtensions, PanelPage};
 use crate::seed;
 use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
-use charter_core::counts;
+use charter_core::{counts, rollups};
 use charter_core::crypto::SecretKey;
 use charter_core::db::{Db, Dialect};
 use charter_core::error::{Error, Result};
@@ -287,6 +287,9 @@ impl App {
         self.report_kept_rights(state, &applied).await?;
         for table in counts::install(&state.db, &state.catalog).await? {
             tracing::debug!(table, "installed count triggers");
+        }
+        for table in rollups::install(&state.db, &state.catalog).await? {
+            tracing::info!(table, "computed the rollups");
         }
         Ok(applied)
     }

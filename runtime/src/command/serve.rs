@@ -10,7 +10,7 @@ use super::{bootstrap, output};
 use crate::app::{self, App, Demo, Signals};
 use crate::config::Config;
 use crate::server::ServerState;
-use charter_core::counts;
+use charter_core::{counts, rollups};
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::meta::Kind;
@@ -90,6 +90,7 @@ pub(super) async fn recount(state: &ServerState, matches: &ArgMatches) -> Result
     let resource = matches.get_one::<String>("resource").map(String::as_str);
     let totals = counts::recount(&state.db, &state.catalog, resource).await?;
     // Their triggers may have been disabled too.
+    rollups::recompute(&state.db, &state.catalog, resource).await?;
     trigram::drop_all(&state.db, &state.catalog, resource).await?;
     let rows: Vec<_> = totals.iter().map(|(table, total)| json!({ "table": table, "total": total })).collect();
     output::print(matches, &["table", "total"], &rows)

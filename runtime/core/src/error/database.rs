@@ -13,6 +13,9 @@ use super::Error;
 pub const FOREIGN_KEY_MESSAGE: &str =
     "Another record still refers to this one, or this one refers to a record that no longer exists.";
 
+/// Message with which a trigger of SQLite refuses a sum out of its range.
+pub const ROLLUP_RANGE: &str = "charter_rollup_range";
+
 impl From<DbErr> for Error {
     /// Constraint violations are 409. Timeouts, conflicts between transactions and an unavailable database are 503. Everything else
     /// is 500.
@@ -25,6 +28,9 @@ impl From<DbErr> for Error {
                 return Error::UniqueViolation(violated_index(&error));
             }
             _ => {}
+        }
+        if is_rollup_out_of_range(&error) {
+            return Error::Conflict("A sum of another record would be larger than it can be.".into());
         }
         if is_restrict_violation(&error) {
             return Error::Conflict(FOREIGN_KEY_MESSAGE.into());
@@ -129,6 +135,15 @@ fn statement_error(error: &DbErr) -> Option<&dyn DatabaseError> {
 pub fn is_stale_statement(error: &DbErr) -> bool {
     let error = statement_error(error).and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
     error.is_some_and(|error| error.routine() == Some("RevalidateCachedQuery"))
+}
+
+/// True if a trigger would set a rollup to a number that its column cannot hold. PostgreSQL says in which function an
+/// expression failed.
+fn is_rollup_out_of_range(error: &DbErr) -> bool {
+    let Some(error) = statement_error(error) else { return false };
+    let context = error.try_downcast_ref::<PgDatabaseError>().and_then(|error| error.r#where());
+    let is_in_trigger = context.is_some_and(|context| context.contains("charter_rollup_"));
+    error.message() == ROLLUP_RANGE || is_in_trigger && error.code().is_some_and(|code| code == "22003")
 }
 
 /// True if `ON DELETE RESTRICT` refused the statement, by codes that SeaORM does not know: SQLite's, and PostgreSQL's since 18.

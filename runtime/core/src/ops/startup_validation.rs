@@ -11,7 +11,7 @@ use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
 use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule, Shown, TransitionMeta};
-use crate::query;
+use crate::{query, rollups};
 
 /// Links the resources of an application and validates them.
 ///
@@ -57,6 +57,7 @@ fn validate(catalog: &Catalog) -> Vec<String> {
             }
         }
         problems.extend(invalid_conditions(meta));
+        problems.extend(rollups::check(catalog, meta));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
         problems.extend(invalid_order(entry));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_sequence(entry, field)));

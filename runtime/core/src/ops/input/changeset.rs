@@ -10,7 +10,7 @@ use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoA
 use super::embedded::EmbeddedSet;
 use crate::error::{Error, FieldErrors, Result};
 use crate::field_type::{codec, null};
-use crate::meta::{FieldMeta, ResourceMeta};
+use crate::meta::{FieldMeta, Kind, ResourceMeta};
 use crate::record::{Cell, write_text};
 use crate::resource::{ActionEvent, Resource};
 
@@ -98,6 +98,20 @@ impl Changes {
     /// True if the write changes nothing.
     pub fn is_empty(&self) -> bool {
         self.values.iter().all(Option::is_none) && self.embedded.iter().all(EmbeddedSet::is_unchanged)
+    }
+
+    /// Takes the values of rollups back that a hook set: triggers alone change them. A new record has their defaults.
+    pub fn leave_rollups(&mut self) {
+        let is_new = self.is_new();
+        for (field, value) in self.meta.fields.iter().zip(&mut self.values) {
+            match (field.rollup, field.kind) {
+                (None, _) => {}
+                (Some(_), _) if !is_new => *value = None,
+                (Some(_), kind) if field.nullable => *value = Some(null(kind)),
+                (Some(_), Kind::Decimal { .. }) => *value = Some(Decimal::ZERO.into()),
+                (Some(_), _) => *value = Some(0_i64.into()),
+            }
+        }
     }
 
     /// Drops the new value of a column, because it is the stored one.

@@ -16,6 +16,7 @@ use crate::ops::Context;
 /// # Errors
 /// Those of the database that holds the record.
 pub async fn set(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    changes.leave_rollups();
     let fields = changes.meta.fields;
     let computed: Vec<&'static FieldMeta> = fields.iter().filter(|field| !field.value.is_empty()).collect();
     if computed.is_empty() {

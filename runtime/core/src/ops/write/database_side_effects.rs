@@ -22,7 +22,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_table_is_visible(c.oid) AND 
     OR EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '')
     OR EXISTS (
         SELECT 1 FROM pg_trigger t
-        WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgname NOT LIKE 'charter\_count\_%'
+        WHERE t.tgrelid = c.oid AND NOT t.tgisinternal
+            AND t.tgname NOT LIKE 'charter\_count\_%' AND t.tgname NOT LIKE 'charter\_rollup\_%'
     )
 )"#;
 

@@ -20,6 +20,7 @@ use crate::ops::input::changeset::Changes;
 use crate::ops::input::checks::reject_changes_of_frozen;
 use crate::ops::{field_access, input, records, row_access, visibility};
 use crate::query::Condition;
+use crate::rollups;
 use sea_orm::QueryResult;
 
 /// The definitions that validate custom fields, if the write needs any.
@@ -168,6 +169,7 @@ async fn is_plain(context: &Context<'_>, entry: &Entry) -> Result<bool> {
     let is_plain = has_no_hooks
         && !row_access::has_rules(entry)
         && has_columns_only
+        && !rollups::is_shown_by(context.catalog(), entry)
         && !field_access::hides_any(context, entry)
         && context.state().db.dialect() == Dialect::Postgres;
     Ok(is_plain && !context.state().database_side_effects.has_triggers_or_rules(context, entry.meta.table).await?)
