@@ -341,6 +341,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         ordered: Vec::new(),
         unindexed: Vec::new(),
         found_by: Vec::new(),
+        rolled_up: Vec::new(),
         filters: Filters::Shown,
         deprecated: Vec::new(),
         sorts: Sorts::Shown,

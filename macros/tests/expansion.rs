@@ -72,6 +72,8 @@ mod everything {
         pub count: i32,
         #[field(value = "count * 2")]
         pub total: i64,
+        #[field(rollup(function = "max", of = "loan", by = "order_id", field = "fee", where = "fee > 0"))]
+        pub highest: Option<i64>,
         #[field(default = "true")]
         pub active: bool,
         #[field(timestamp(offset), default_now, detail)]
@@ -317,6 +319,18 @@ fn every_key_of_a_field_is_expanded_in_order() {
         },
         plain("count", Kind::Integer),
         FieldMeta { access: Access::ReadOnly, value: "count * 2", ..plain("total", Kind::BigInt) },
+        FieldMeta {
+            access: Access::ReadOnly,
+            nullable: true,
+            rollup: Some(RollupMeta {
+                function: RollupFunction::Max,
+                of: "loan",
+                by: "order_id",
+                field: Some("fee"),
+                rows: Some("fee > 0"),
+            }),
+            ..plain("highest", Kind::BigInt)
+        },
         FieldMeta { default: DefaultValue::Literal("true"), ..plain("active", Kind::Boolean) },
         FieldMeta {
             default: DefaultValue::Now,

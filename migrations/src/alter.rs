@@ -11,14 +11,9 @@ use sea_orm_migration::sea_query::{Alias, Expr, ExprTrait, PostgresQueryBuilder,
 
 use crate::column::{Column, Literal};
 use crate::lock_retry::{LockRetry, acquire_write_lock};
+use crate::server_triggers::{COUNT_TRIGGER_PREFIX, SEARCH_TRIGGER_PREFIX};
 use crate::table::{foreign_key_name, implicit_name};
 use crate::{Table, sqlite_ddl};
-
-/// Prefix of the triggers that count the records of a table.
-pub(crate) const COUNT_TRIGGER_PREFIX: &str = "charter_count_";
-
-/// Prefix of the triggers that update the substring index (FTS5) of a table on SQLite.
-pub(crate) const SEARCH_TRIGGER_PREFIX: &str = "charter_search_";
 
 /// The rows that one `UPDATE` of [`Table::fill`] covers.
 const FILL_BATCH_ROWS: u32 = 1000;
@@ -29,6 +24,7 @@ impl Table<'_> {
         let from = self.name;
         self.drop_triggers(COUNT_TRIGGER_PREFIX, "").await?;
         self.drop_triggers(SEARCH_TRIGGER_PREFIX, "").await?;
+        self.drop_rollup_triggers("").await?;
         self.run(&format!("ALTER TABLE \"{from}\" RENAME TO \"{to}\"")).await?;
         let renamed = Table { name: to, ..*self };
         let columns = match self.database() {
@@ -62,6 +58,7 @@ impl Table<'_> {
     /// Renames a column and its foreign key.
     pub async fn rename_column(&self, from: &str, to: &str) -> Result<(), DbErr> {
         let table = self.name;
+        self.drop_rollup_triggers(from).await?;
         self.run(&format!("ALTER TABLE \"{table}\" RENAME COLUMN \"{from}\" TO \"{to}\"")).await?;
         let (before, after) = (foreign_key_name(table, from), foreign_key_name(table, to));
         if self.database() == DbBackend::Sqlite {
@@ -93,6 +90,8 @@ impl Table<'_> {
     /// # Errors
     /// Fails if a row contains a value that does not fit the new column. No value is cut or rounded.
     pub async fn change(&self, from: Column, to: Column) -> Result<(), DbErr> {
+        // Sums of children in another unit would be added to those of the parent.
+        self.drop_rollup_triggers(&from.name).await?;
         if self.database() == DbBackend::Sqlite {
             return self.change_on_sqlite(&from, &to).await;
         }
@@ -282,31 +281,6 @@ impl Table<'_> {
             1 => Err(DbErr::Custom(format!("{problem} in 1 row"))),
             count => Err(DbErr::Custom(format!("{problem} in {count} rows"))),
         }
-    }
-
-    /// Drops the triggers whose names have this prefix, and on SQLite only those whose SQL contains `word`: the change makes
-    /// them invalid. The server recreates them at its next start, with the data that they maintain.
-    pub(crate) async fn drop_triggers(&self, prefix: &str, word: &str) -> Result<(), DbErr> {
-        let table = self.name;
-        let (query, on) = match self.database() {
-            DbBackend::Sqlite => (
-                format!(
-                    "SELECT name FROM sqlite_schema
-                     WHERE type = 'trigger' AND tbl_name = '{table}' AND instr(sql, '{word}') > 0"
-                ),
-                String::new(),
-            ),
-            _ => (
-                format!(
-                    "SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass('\"{table}\"') AND NOT tgisinternal"
-                ),
-                format!(" ON \"{table}\""),
-            ),
-        };
-        for name in self.texts(&query).await?.iter().filter(|name| name.starts_with(prefix)) {
-            self.run(&format!("DROP TRIGGER \"{name}\"{on}")).await?;
-        }
-        Ok(())
     }
 
     async fn has_constraint(&self, name: &str) -> Result<bool, DbErr> {

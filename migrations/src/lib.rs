@@ -27,6 +27,7 @@ pub mod column;
 mod lock_retry;
 mod order_index;
 mod platform;
+mod server_triggers;
 mod sqlite_ddl;
 mod table;
 mod transactional;

@@ -8,8 +8,8 @@ use sea_orm_migration::SchemaManager;
 use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend, DbErr, TransactionTrait};
 use sea_orm_migration::sea_query::{self, Alias};
 
-use crate::alter::{COUNT_TRIGGER_PREFIX, SEARCH_TRIGGER_PREFIX};
 use crate::lock_retry::LockRetry;
+use crate::server_triggers::{COUNT_TRIGGER_PREFIX, SEARCH_TRIGGER_PREFIX};
 use crate::{Column, OrderIndex, UniqueIndex, sqlite_ddl, unique_index};
 
 /// The time of a soft delete.
@@ -57,6 +57,7 @@ impl<'m> Table<'m> {
 
     /// Drops the table and its indexes.
     pub async fn drop(&self) -> Result<(), DbErr> {
+        self.drop_rollup_triggers("").await?;
         if self.database() == DbBackend::Sqlite {
             // SQLite deletes the rows first, and fails at a row that another row of the table references.
             self.edit_ddl(sqlite_ddl::without_references).await?;
@@ -73,6 +74,7 @@ impl<'m> Table<'m> {
 
     /// Drops a column and the indexes that contain it.
     pub async fn remove(&self, column: &str) -> Result<(), DbErr> {
+        self.drop_rollup_triggers(column).await?;
         if column == DELETED_AT {
             self.drop_triggers(COUNT_TRIGGER_PREFIX, "").await?;
         }

@@ -23,8 +23,8 @@ pub use app::App;
 pub use charter_core::error::{Error, Result};
 pub use charter_core::{
     catalog, client, clock, counts, crypto, custom_field, db, decimal, error, expression, field_type, generated,
-    header, meta, metrics, network, number, online_indexes, ops, principal, query, record, resource, rollups,
-    route, stale_reference, suggest, trace, trigram,
+    header, meta, metrics, network, number, online_indexes, ops, principal, query, record, resource, rollups, route,
+    stale_reference, suggest, trace, trigram,
 };
 pub use charter_platform::job::Job;
 pub use charter_platform::{attachment, audit_log, auth, custom_fields, job, mail, view, webhook};

@@ -13,7 +13,7 @@ pub mod book {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
-    #[resource(name = "book", events, ordered("loans", "last_on"))]
+    #[resource(name = "book", events, ordered("loans", "last_on", "rank", "twofold"))]
     pub struct Model {
         pub id: i64,
         #[field(string(80), required)]
@@ -28,12 +28,22 @@ pub mod book {
         pub points: i64,
         #[field(rollup(function = "min", of = "loan", by = "book_id", field = "lent_on"))]
         pub first_on: Option<chrono::NaiveDate>,
-        #[field(rollup(function = "max", of = "loan", by = "book_id", field = "lent_on", where = "returned_on is null"))]
+        #[field(rollup(
+            function = "max",
+            of = "loan",
+            by = "book_id",
+            field = "lent_on",
+            where = "returned_on is null"
+        ))]
         pub last_on: Option<chrono::NaiveDate>,
         #[field(default = "0", rollup(function = "count", of = "review", by = "book_id"))]
         pub reviews: i64,
         #[field(rollup(function = "max", of = "review", by = "book_id", field = "stars"))]
         pub best: Option<i32>,
+        #[field(default = "0", min = "0", max = "1000")]
+        pub rank: i32,
+        #[field(value = "rank * 2")]
+        pub twofold: i32,
         #[field(read_only)]
         pub created_at: DateTimeUtc,
         #[field(read_only)]
@@ -114,7 +124,11 @@ pub mod invoice {
         #[field(string(80), required)]
         #[embedded("lines", resource = "invoice_line", by = "invoice_id")]
         pub name: String,
-        #[field(decimal(6, 2), default = "0", rollup(function = "sum", of = "invoice_line", by = "invoice_id", field = "total"))]
+        #[field(
+            decimal(6, 2),
+            default = "0",
+            rollup(function = "sum", of = "invoice_line", by = "invoice_id", field = "total")
+        )]
         pub total: Decimal<2>,
         #[field(default = "0", rollup(function = "sum", of = "invoice_line", by = "invoice_id", field = "weight"))]
         pub weight: i64,
@@ -203,11 +217,15 @@ impl MigrationTrait for Migration {
             date("last_on").nullable(),
             bigint("reviews").default(0),
             integer("best").nullable(),
+            integer("rank").default(0),
+            integer("twofold"),
         ];
         let on_books = Table::on(manager, "books");
         on_books.create(table(books)).await?;
         on_books.order(by("loans")).await?;
         on_books.order(by("last_on").nullable()).await?;
+        on_books.order(by("rank")).await?;
+        on_books.order(by("twofold")).await?;
         let loans = [
             reference("book_id", "books").nullable(),
             reference("spare_book_id", "books").nullable(),

@@ -81,7 +81,8 @@ async fn triggers_of_former_rollups_are_dropped(server: Library) {
     rollups::install(&server.state.db, &server.state.catalog).await.expect("they are installed");
     assert_eq!(triggers(&server).await, all);
     if server.state.db.dialect() == Dialect::Postgres {
-        let functions = "SELECT proname::text AS text FROM pg_proc WHERE proname LIKE 'charter_rollup_%' ORDER BY proname::text";
+        let functions =
+            "SELECT proname::text AS text FROM pg_proc WHERE proname LIKE 'charter_rollup_%' ORDER BY proname::text";
         assert_eq!(server.texts(functions).await, all);
     }
 }

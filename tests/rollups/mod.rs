@@ -2,6 +2,7 @@
 
 mod concurrent;
 mod fixture;
+mod indexed;
 mod installed;
 
 use fixture::Library;
@@ -74,7 +75,8 @@ async fn rollups_follow_creates_updates_and_deletes(server: Library) {
 async fn child_that_moves_leaves_one_parent_and_reaches_the_other(server: Library) {
     let admin = server.admin();
     let (emma, ulysses) = (book(&admin, "Emma").await, book(&admin, "Ulysses").await);
-    let loan = json!({ "book_id": id(&emma), "spare_book_id": id(&emma), "lent_on": "2026-03-01", "fee": "2", "points": 1 });
+    let loan =
+        json!({ "book_id": id(&emma), "spare_book_id": id(&emma), "lent_on": "2026-03-01", "fee": "2", "points": 1 });
     let loan = lend(&admin, loan).await;
     assert_eq!(admin.get(&emma).await.record("book")["spares"], 1);
     let moved = admin.put(&loan, json!({ "book_id": id(&ulysses) })).await.record("loan");
@@ -181,8 +183,8 @@ async fn bulk_of_a_thousand_children_and_an_import_count(server: Library) {
     // An operation that fails alone leaves no trace.
     let body = json!({ "atomic": false, "operations": [operation(1), { "method": "create", "loan": { "book_id": id(&book) } }] });
     admin.post("/loans/bulk", body).await.ok();
-    let import = uploaded(&admin, "loans", &format!("book_id,lent_on,fee\n{0},2026-04-01,5\n{0},2026-04-02,\n", id(&book)));
-    let import = import.await;
+    let rows = format!("book_id,lent_on,fee\n{0},2026-04-01,5\n{0},2026-04-02,\n", id(&book));
+    let import = uploaded(&admin, "loans", &rows).await;
     let import = finished(&admin, &import, "rehearse").await;
     assert_eq!(rollups(&admin, &book).await[0], 1001, "a rehearsal changes nothing");
     let import = finished(&admin, &import, "run").await;

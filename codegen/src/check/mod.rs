@@ -17,7 +17,7 @@ use std::ops::Deref;
 
 pub use self::fields::conditions::Names;
 pub use self::fields::{computed, patterns};
-use self::fields::{defaults, derived, evolution, examples, record_rules, rules, sequences};
+use self::fields::{defaults, derived, evolution, examples, record_rules, rollups, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, titles, unindexed_filters};
 use self::relations::{deletions, embedded, includes, nesting, reference_cycles, references};
@@ -52,6 +52,7 @@ const FAMILIES: &[Family] = &[
     deprecation::check,
     rules::check,
     sequences::check,
+    rollups::check,
     record_rules::check,
     references::check,
     deletions::check,

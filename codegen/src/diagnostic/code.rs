@@ -58,6 +58,9 @@ codes! {
     BadSequence = "C0312",
     BadTitle = "C0313",
     ComputedMisfit = "C0315",
+    RollupSource = "C0316",
+    RollupMisfit = "C0317",
+    RollupUse = "C0318",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

@@ -5,7 +5,9 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{behaviour, ident};
-use crate::model::{Access, Default, Field, Filter, IncludeTarget, Kind, Name, OrderKey, Resource, Rule, Shown, Type};
+use crate::model::{
+    Access, Default, Field, Filter, IncludeTarget, Kind, Name, OrderKey, Resource, Rollup, Rule, Shown, Type,
+};
 
 /// The attributes of the struct, grouped: names, nature, access, order, relations.
 pub fn resource(resource: &Resource) -> Vec<TokenStream> {
@@ -231,8 +233,9 @@ fn writing(field: &Field) -> Vec<TokenStream> {
         items.push(quote!(required));
     }
     let access = if field.shown == Shown::Never { Access::Internal } else { field.access };
-    // The derive knows that a computed field is read-only.
-    items.extend(access.word().filter(|_| field.value().is_none()).map(ident));
+    // The derive knows that a computed field and a rollup are read-only.
+    let is_set_elsewhere = field.value().is_some() || field.rollup.is_some();
+    items.extend(access.word().filter(|_| !is_set_elsewhere).map(ident));
     match &field.default {
         Default::None => {}
         Default::Hook => items.push(quote!(default_hook)),
@@ -241,7 +244,15 @@ fn writing(field: &Field) -> Vec<TokenStream> {
         Default::Caller => items.push(quote!(default_caller)),
     }
     items.extend(field.rules.iter().map(|found| rule(&found.value)));
+    items.extend(field.rollup.as_ref().map(rollup));
     items
+}
+
+fn rollup(rollup: &Rollup) -> TokenStream {
+    let (function, of, by) = (rollup.function.word(), rollup.resource.as_str(), rollup.by.as_str());
+    let field = rollup.field.iter().map(|name| name.as_str()).map(|name| quote!(, field = #name));
+    let rows = rollup.rows.iter().map(|text| text.as_str()).map(|text| quote!(, where = #text));
+    quote!(rollup(function = #function, of = #of, by = #by #(#field)* #(#rows)*))
 }
 
 fn rule(rule: &Rule) -> TokenStream {

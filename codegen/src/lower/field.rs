@@ -4,8 +4,9 @@ use charter_model::{FieldOption, TimestampForm};
 
 use super::kind::{self, TypeContext};
 use super::links::Links;
+use super::rollup;
 use crate::diagnostic::Problems;
-use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Shown, Type};
+use crate::model::{Access, Default, Field, FieldPlaces, Kind, Name, Rollup, Shown, Type};
 use crate::notation::Rule;
 use crate::source::Spanned;
 use crate::syntax::field::{DefaultSyntax, FieldSyntax, SourceSyntax};
@@ -33,15 +34,24 @@ fn lower(
     resource_context: &ResourceContext<'_>,
     problems: &mut Problems,
 ) -> Vec<Field> {
+    let rollup = match &written.source {
+        SourceSyntax::Rollup(rollup) => rollup::lower(rollup, resource_context, problems),
+        _ => None,
+    };
     let field = Field {
         declared: written.name.value.clone(),
         name: written.name.clone(),
         kind: lower_kind(written, resource_context, problems),
-        nullable: written.nullable.is_some(),
+        nullable: written.nullable.is_some() || rollup.as_ref().is_some_and(Rollup::is_extreme),
         required: written.required.is_some(),
-        default: written.default.as_ref().map_or(Default::None, default),
+        default: match &rollup {
+            Some(rollup) if !rollup.is_extreme() => Default::Literal("0".to_owned()),
+            Some(_) => Default::None,
+            None => written.default.as_ref().map_or(Default::None, default),
+        },
         access: match written.described.get(FieldOption::Value) {
             Some(_) => Access::ReadOnly,
+            None if matches!(written.source, SourceSyntax::Rollup(_)) => Access::ReadOnly,
             None => written.access.as_ref().map_or(Access::Writable, |access| access.value.into()),
         },
         shown,
@@ -49,6 +59,7 @@ fn lower(
         renamed_from: written.renamed_from.clone(),
         backfill: written.backfill.as_ref().map(|value| Spanned::new(default(value), value.span)),
         described: written.described.clone(),
+        rollup,
         places: FieldPlaces {
             kind: Some(match &written.source {
                 SourceSyntax::Type(found) => found.span,
@@ -106,6 +117,20 @@ fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, pro
             let by = resource_context.links.by(resource, by, resource_context.resource.as_str(), problems);
             by.map_or(Kind::Unknown, |by| Type::Embedded { resource: resource.clone(), by }.into())
         }
+        SourceSyntax::Rollup(rollup) => match &rollup.kind {
+            Some(found) => {
+                let context = TypeContext {
+                    field: &written.name,
+                    values: None,
+                    incomplete: written.incomplete,
+                    timestamps: resource_context.timestamps,
+                    links: resource_context.links,
+                };
+                kind::lower(found, &context, problems)
+            }
+            // The type follows from the other resource when all are lowered.
+            None => Kind::Unknown,
+        },
         SourceSyntax::Unreadable => Kind::Unknown,
     }
 }

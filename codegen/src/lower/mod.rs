@@ -5,6 +5,7 @@ mod kind;
 mod links;
 mod relation;
 mod resource;
+mod rollup;
 mod states;
 
 use links::Links;
@@ -24,6 +25,8 @@ pub fn lower(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Sch
     if syntax.unreadable.is_empty() {
         seeds_of_nobody(&resources, sources, problems);
     }
+    rollup::complete(&mut resources);
+    rollup::indexes(&mut resources);
     found_by(&mut resources);
     resources.extend(platform::resources());
     let language = |(code, name): &(String, String)| (code.clone(), sources.folder.join(name));
@@ -38,6 +41,8 @@ fn found_by(resources: &mut [Resource]) {
         asked.extend(resource.under.iter().map(|under| (resource.name.value.clone(), under.field.clone())));
         let embedded = resource.fields.iter().filter_map(|field| field.kind.embedded());
         asked.extend(embedded.map(|(resource, by)| (resource.value.clone(), by.value.clone())));
+        let rollups = resource.fields.iter().filter_map(|field| field.rollup.as_ref());
+        asked.extend(rollups.map(|rollup| (rollup.resource.value.clone(), rollup.by.value.clone())));
         asked.extend(resource.includes.iter().filter_map(|include| match &include.target {
             IncludeTarget::Many { resource, by } => Some((resource.value.clone(), by.value.clone())),
             _ => None,

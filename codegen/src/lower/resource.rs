@@ -80,6 +80,7 @@ pub fn lower(
         ordered: written.ordered.clone(),
         unindexed: written.unindexed.clone(),
         found_by: Vec::new(),
+        rolled_up: Vec::new(),
         filters: filters(&written.filters, problems),
         sorts: sorts(&written.sorts),
         includes,

@@ -1,7 +1,9 @@
 //! Field of a resource: its type, access, default and rules.
 
 use charter_model::literal::no_nul;
-use charter_model::{Access, FieldOption, FieldType, Group, Misfit, Predicate, Shown, TypeFacts};
+use charter_model::{
+    Access, FieldOption, FieldType, Group, Keyword, Misfit, Predicate, RollupFunction, Shown, TypeFacts,
+};
 
 use super::{Described, Name};
 use crate::notation::{CodeValue, Rule, Type};
@@ -27,7 +29,41 @@ pub struct Field {
     pub backfill: Option<Spanned<Default>>,
     /// The display options.
     pub described: Described,
+    /// The records from which the database has its value.
+    pub rollup: Option<Rollup>,
     pub places: FieldPlaces,
+}
+
+/// A value from the records of another resource that refer to this one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rollup {
+    pub function: RollupFunction,
+    pub resource: Name,
+    /// The field of the other resource that refers to this one; empty for an unknown resource.
+    pub by: Name,
+    /// The field with the values; none for a count.
+    pub field: Option<Name>,
+    /// The condition of the records that count.
+    pub rows: Option<Name>,
+}
+
+impl Rollup {
+    /// The field with the values if there is one, or else the resource: the place of a problem.
+    pub fn place(&self) -> Span {
+        self.field.as_ref().map_or(self.resource.span, |field| field.span)
+    }
+
+    /// True for a smallest and a largest value.
+    pub fn is_extreme(&self) -> bool {
+        matches!(self.function, RollupFunction::Min | RollupFunction::Max)
+    }
+
+    /// As it is written: `sum invoice_line.total by invoice_id where quantity > 0`.
+    pub fn text(&self) -> String {
+        let field = self.field.as_ref().map(|field| format!(".{}", field.value)).unwrap_or_default();
+        let rows = self.rows.as_ref().map(|rows| format!(" where {}", rows.value)).unwrap_or_default();
+        format!("{} {}{field} by {}{rows}", self.function.word(), self.resource.value, self.by.value)
+    }
 }
 
 impl Field {
@@ -46,6 +82,7 @@ impl Field {
             renamed_from: None,
             backfill: None,
             described: Described::default(),
+            rollup: None,
             places: FieldPlaces::default(),
         }
     }

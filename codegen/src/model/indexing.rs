@@ -64,6 +64,12 @@ impl Resource {
             ordered: text(&self.ordered),
             search: text(&self.search),
         };
+        for (by, field) in &self.rolled_up {
+            let begins = |set: &Vec<String>| set.starts_with(&[by.clone(), field.clone()]);
+            if !self.unindexed.iter().any(|name| name.value == *by) && !indexing.sets.iter().any(begins) {
+                indexing.sets.push(vec![by.clone(), field.clone()]);
+            }
+        }
         for (name, wanted) in self.questions() {
             let Some(field) = self.field(name.as_str()) else { continue };
             if field.is_column() && !self.serves(&indexing, field, wanted) && unserved(field, wanted).is_none() {

@@ -10,7 +10,7 @@ pub use charter_model::{Access, Deprecated, Shown};
 pub use crate::notation::{CodeValue, Rule, Type};
 pub use crate::syntax::field::Described;
 pub use action::{Action, ActionOutput, SetValue, Transition};
-pub use field::{Default, Field, FieldPlaces, Kind};
+pub use field::{Default, Field, FieldPlaces, Kind, Rollup};
 pub use indexing::{MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, UnservedReason};
 pub use schema::{
     Check, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey, Resource, Schema, Seed,

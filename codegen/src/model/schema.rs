@@ -128,8 +128,10 @@ pub struct Resource {
     pub ordered: Vec<Name>,
     /// Fields of `filters` and `sorts` that need no index.
     pub unindexed: Vec<Name>,
-    /// The fields by which other resources find its records: that of `under`, and those of `many`.
+    /// The fields by which other resources find its records: that of `under`, those of `many` and of rollups.
     pub found_by: Vec<Name>,
+    /// References and values of `min` and `max` of other resources.
+    pub rolled_up: Vec<(String, String)>,
     pub filters: Filters,
     /// Deprecated fields, filters and actions.
     pub deprecated: Vec<Deprecation>,

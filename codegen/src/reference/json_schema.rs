@@ -95,7 +95,7 @@ fn shape(of: Shape) -> Value {
         Shape::Count => {
             json!({ "type": ["integer", "string"], "minimum": 0, "maximum": u32::MAX, "pattern": "^(0|[1-9][0-9]*)$" })
         }
-        Shape::Number => json!({ "type": ["number", "string"] }),
+        Shape::Number | Shape::NumberOrPath => json!({ "type": ["number", "string"] }),
         Shape::Day => json!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" }),
         Shape::Deprecated => json!({ "allOf": [definition("deprecation")] }),
         Shape::DeprecatedFilters => named(NAME, definition("deprecation")),

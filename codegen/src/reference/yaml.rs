@@ -57,6 +57,7 @@ fn shape(shape: Shape) -> String {
         Shape::Flag => "`true` or `false`".into(),
         Shape::Count => "an integer".into(),
         Shape::Number => "a number".into(),
+        Shape::NumberOrPath => "a number, or two names with a dot between them".into(),
         Shape::Literal => "a single value".into(),
         Shape::Path => "two names with a dot between them".into(),
         Shape::Type => "a type".into(),

@@ -111,10 +111,26 @@ fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
     default(before, after, role, changes);
     access(before, after, changes);
     computed(before, after, changes);
+    rollup(before, after, changes);
     rules(before, after, role, changes);
     on_delete(before, after, changes);
     sequence(before, after, changes);
     queries(before, after, changes);
+}
+
+/// Compares the records from which the database has the value.
+fn rollup(before: &Field, after: &Field, changes: &mut Changes<'_>) {
+    match (&before.rollup, &after.rollup) {
+        (None, None) => {}
+        (Some(then), Some(now)) if then == now => {}
+        (None, Some(now)) => changes.push(Effect::Breaking, format!("it is the rollup `{now}`")),
+        (Some(then), None) => changes.push(Effect::Addition, format!("no longer the rollup `{then}`")),
+        (Some(then), Some(now)) => changes.push_with(
+            Effect::Breaking,
+            format!("it was the rollup `{then}` and is `{now}`"),
+            Some("the start computes the values of all records again".to_owned()),
+        ),
+    }
 }
 
 /// Compares the numbers that the server assigns.

@@ -160,6 +160,7 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         shown: written.shown,
         rules: written.rules.iter().map(|rule| (rule.value.key().to_owned(), rule.value.written())).collect(),
         value: written.value().map(|value| value.value.clone()),
+        rollup: written.rollup.as_ref().map(model::Rollup::text),
         computation: computation(resource, written),
         predicates: Vec::new(),
         sorts: false,

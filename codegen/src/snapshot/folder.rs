@@ -114,6 +114,7 @@ impl Field {
                 _ => Default::None,
             },
             value: self.value.clone(),
+            rollup: self.rollup.clone(),
             rules: unique.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
             ..Field::default()
         }

@@ -144,6 +144,9 @@ pub struct Field {
     /// The expression of a computed field.
     #[serde(default, skip_serializing_if = "is_default")]
     pub value: Option<String>,
+    /// The records from which the database has its value: `count loan by book_id where returned_on is null`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rollup: Option<String>,
     /// The expression for a migration; none in a stored snapshot.
     #[serde(skip)]
     pub computation: Option<Computation>,

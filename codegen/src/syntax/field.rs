@@ -7,6 +7,7 @@ use charter_model::{
 
 use super::keys::{self, Table};
 use super::mapping::{Mapping, in_brackets, misshapen, scalar};
+use super::rollup::{self, RollupSyntax};
 use super::tree::{Entry, Node, Value};
 use super::type_word::{self, TypeSyntax};
 use crate::diagnostic::{Code, Diagnostic, Problems};
@@ -115,6 +116,8 @@ pub enum SourceSyntax {
         resource: Spanned<String>,
         by: Option<Spanned<String>>,
     },
+    /// A value from the records that refer to this one.
+    Rollup(Box<RollupSyntax>),
     /// The source could not be read, which is reported.
     Unreadable,
 }
@@ -175,7 +178,8 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     if has("required") {
         field.required = true_flag(&mut mapping, "required");
         field.default = mapping.node("default").and_then(|node| default("default", node, mapping.problems));
-        field.rules = read_rules(table, &mut mapping);
+        let is_rollup = matches!(field.source, SourceSyntax::Rollup(_));
+        field.rules = if is_rollup { Vec::new() } else { read_rules(table, &mut mapping) };
     }
     if has("access") {
         field.access = mapping.word("access");
@@ -187,6 +191,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     let (own, has): (&[&str], fn(OptionFacts) -> bool) = match field.source {
         SourceSyntax::From(_) => (&["from", "deprecated"], |option| option.of_derived),
         SourceSyntax::Many { .. } => (&["many", "by", "deprecated"], |option| option.of_embedded),
+        SourceSyntax::Rollup(ref rollup) => (rollup.own_keys(), |option| option.of_derived),
         SourceSyntax::Type(_) | SourceSyntax::Unreadable => (&[], |_| true),
     };
     if !own.is_empty() {
@@ -201,6 +206,9 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
 }
 
 fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>) -> SourceSyntax {
+    if let Some(found) = of_record.then(|| rollup::read(mapping)).flatten() {
+        return found.map_or(SourceSyntax::Unreadable, |rollup| SourceSyntax::Rollup(Box::new(rollup)));
+    }
     let written = mapping.text("type");
     let (from, many, by) = match of_record {
         true => (mapping.text("from"), mapping.text("many"), mapping.text("by")),
@@ -210,8 +218,14 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         let message = "`by` needs `many`";
         mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "`many` is missing"));
     }
+    if let Some(rows) = of_record.then(|| mapping.text("where")).flatten() {
+        let problem = Diagnostic::new(Code::Contradiction, rows.span, "`where` needs a rollup", "nothing is counted");
+        mapping
+            .problems
+            .push(problem.help("add `count: <resource>`, or `sum`, `min` or `max` with a field of a resource"));
+    }
     // A key with an unreadable value is reported already.
-    let keys: &[&str] = if of_record { &["type", "from", "many"] } else { &["type"] };
+    let keys: &[&str] = if of_record { &["type", "from", "many", "count", "sum"] } else { &["type"] };
     let may_lack_type = keys.iter().all(|key| mapping.may_lack(key) && mapping.node(key).is_none());
     let problems = &mut *mapping.problems;
     match (from, many, written) {
@@ -222,7 +236,7 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         }
         (None, None, None) if !may_lack_type => SourceSyntax::Unreadable,
         (None, None, None) => {
-            let missing = if of_record { "one of `type`, `from` and `many`" } else { "`type`" };
+            let missing = if of_record { "one of `type`, `from`, `many` and `count`" } else { "`type`" };
             let message = format!("`{}` needs {missing}", name.value);
             let problem = Diagnostic::new(Code::MissingKey, name.span, message, "no type")
                 .help("for example `type: string(255)`");
@@ -330,7 +344,7 @@ fn values(node: &Node, problems: &mut Problems) -> Option<Spanned<ValuesSyntax>>
 }
 
 /// Reads two names with a point between them.
-fn path(key: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<PathSyntax> {
+pub(super) fn path(key: &str, text: &Spanned<String>, problems: &mut Problems) -> Option<PathSyntax> {
     let parts = text.value.split_once('.').filter(|(head, tail)| !head.is_empty() && !tail.is_empty());
     let Some((head, tail)) = parts.filter(|(_, tail)| !tail.contains('.')) else {
         let message = format!("`{key}` must be two names with a dot between them, not `{}`", text.value);

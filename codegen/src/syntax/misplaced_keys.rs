@@ -65,7 +65,9 @@ fn is_field(node: &Node) -> bool {
             let is_other = || TypeWord::elsewhere(text).is_some() || Format::read(text).is_some();
             names_type(text) || text.contains('(') || is_other()
         }
-        Value::Map(entries) => entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many")),
+        Value::Map(entries) => {
+            entries.iter().any(|entry| matches!(entry.key.as_str(), "type" | "from" | "many" | "count" | "sum"))
+        }
         // An empty value may be anything.
         Value::Null => true,
         Value::List(_) => false,
@@ -79,7 +81,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             Shape::Flag => aliases::flag(node).is_some(),
             Shape::Word(words) => words.contains(&text.as_str()),
             Shape::Filters | Shape::Sorts => SortWord::WORDS.contains(&text.as_str()),
-            Shape::Number | Shape::Count => Number::read(text).is_some(),
+            Shape::Number | Shape::NumberOrPath | Shape::Count => Number::read(text).is_some(),
             // Any value fits, but a misspelt type.
             Shape::Name
             | Shape::NameOrNames

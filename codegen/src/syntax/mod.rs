@@ -13,6 +13,7 @@ mod misplaced_keys;
 pub mod record_rules;
 pub mod relation;
 pub mod resource;
+pub mod rollup;
 pub mod spacing;
 pub mod states;
 pub mod tree;

@@ -10,6 +10,7 @@ on_both!(
     deletions_restrict_clear_and_cascade,
     an_asset_is_booked_once_at_a_time,
     an_invoice_is_sent_and_paid,
+    customers_have_the_number_of_their_open_tickets,
     only_one_price_list_is_the_default,
 );
 
@@ -165,11 +166,33 @@ async fn an_invoice_is_sent_and_paid(database: Database) {
     assert_eq!(listed["invoice_lines"][0]["total"], "121.50");
     let (_, summary) = server.get(&format!("{lines}/summary?sum=total")).await;
     assert!(summary.to_string().contains("146.50"), "{summary}");
+    let (_, shown) = server.get(&format!("invoices/{id}")).await;
+    assert_eq!(shown["invoice"]["total"], "146.50");
+    assert_eq!(server.get("invoices?q[total_gt]=146.49").await.1["meta"]["total"], 1);
     assert_eq!(act(&server, "invoices", id, "send").await.0, 409);
     server.patch(&format!("invoices/{id}"), json!({ "due_on": "2099-12-31" })).await;
     assert_eq!(act(&server, "invoices", id, "send").await.0, 200);
     assert_eq!(act(&server, "invoices", id, "pay").await.1["invoice"]["status"], "paid");
     assert_eq!(server.patch(&format!("invoices/{id}"), json!({ "due_on": "2099-12-30" })).await.0, 409);
+}
+
+async fn customers_have_the_number_of_their_open_tickets(database: Database) {
+    let server = start(database).await;
+    let (agent, _) = user(&server, "Ada", &[]).await;
+    let (works, _) = (customer(&server, "Works").await, customer(&server, "Zoo").await);
+    let ticket = || json!({ "subject": "Leak", "customer_id": works, "agent_id": agent, "resolution": "Done." });
+    let (first, second) = (add(&server, "tickets", ticket()).await, add(&server, "tickets", ticket()).await);
+    let open = async || server.get(&format!("customers/{works}")).await.1["customer"]["open_tickets"].clone();
+    assert_eq!(open().await, 2);
+    assert_eq!(act(&server, "tickets", &first["id"], "wait").await.0, 200);
+    assert_eq!(open().await, 2, "a ticket that waits is open");
+    assert_eq!(act(&server, "tickets", &second["id"], "solve").await.0, 200);
+    assert_eq!(open().await, 1);
+    let (_, listed) = server.get("customers?sort=-open_tickets").await;
+    assert_eq!(listed["customers"][0]["id"], works);
+    assert_eq!(act(&server, "tickets", &second["id"], "reopen").await.0, 200);
+    assert_eq!(server.delete(&format!("tickets/{}", first["id"])).await.0, 204);
+    assert_eq!(open().await, 1);
 }
 
 async fn only_one_price_list_is_the_default(database: Database) {

@@ -1,8 +1,8 @@
 //! Reader of `#[field(…)]`.
 
 use charter_model::{
-    Access, FieldOption, Keyword, Numbering, OnDelete, OptionTakes, RollupFunction, RuleArgument, RuleFacts,
-    RuleTakes, Widget,
+    Access, FieldOption, Keyword, Numbering, OnDelete, OptionTakes, RollupFunction, RuleArgument, RuleFacts, RuleTakes,
+    Widget,
 };
 use proc_macro2::{Ident, Span};
 use syn::Type;

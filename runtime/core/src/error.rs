@@ -11,9 +11,9 @@ use std::fmt;
 
 pub use cause::Cause;
 pub use cause::chain;
-pub use database::{ROLLUP_RANGE, 
-    DatabaseFailure, FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, SEARCH_TABLE_PREFIX, database_failure, is_schema_changing,
-    is_stale_statement,
+pub use database::{
+    DatabaseFailure, FOREIGN_KEY_MESSAGE, INDEX_REBUILDING, ROLLUP_RANGE, SEARCH_TABLE_PREFIX, database_failure,
+    is_schema_changing, is_stale_statement,
 };
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,7 +1,7 @@
 //! Core of Charter: what a resource is, and its operations on SQLite and PostgreSQL, without HTTP.
 //!
 //! The modules stand in this order, and none names a later one: `error` to `fair_queue` are the ground, then `db`,
-//! `field_type`, `resource`, `record`, `catalog`, `counts`, `custom_field`, `query`, `trigram`, `online_indexes`, and `ops`. Algorithms take
+//! `field_type`, `resource`, `record`, `catalog`, `counts`, `rollups`, `custom_field`, `query`, `trigram`, `online_indexes`, and `ops`. Algorithms take
 //! `&'static ResourceMeta`; only thin adapters are generic over a resource.
 
 // No request may panic: code that can fail returns an error.

@@ -11,7 +11,8 @@ mod transition;
 
 pub use action::{ActionMeta, ActionOutput, Until};
 pub use charter_model::{
-    Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, RollupFunction, Shown, TimestampForm, Widget,
+    Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, RollupFunction, Shown, TimestampForm,
+    Widget,
 };
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;

@@ -68,9 +68,8 @@ mod tests {
     #[test]
     fn declared_sum_has_the_places_of_its_field() {
         let price: Kind = FieldType::Decimal { precision: 8, places: 2 };
-        let takes = |precision, places| {
-            takes_rollup(&Kind::Decimal { precision, places }, RollupFunction::Sum, Some(&price))
-        };
+        let takes =
+            |precision, places| takes_rollup(&Kind::Decimal { precision, places }, RollupFunction::Sum, Some(&price));
         assert!(takes(12, 2) && takes(18, 2) && !takes(12, 3) && !takes(12, 0));
         assert!(!takes_rollup(&Kind::Integer, RollupFunction::Count, None));
     }

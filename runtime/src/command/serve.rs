@@ -10,12 +10,12 @@ use super::{bootstrap, output};
 use crate::app::{self, App, Demo, Signals};
 use crate::config::Config;
 use crate::server::ServerState;
-use charter_core::{counts, rollups};
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::meta::Kind;
 use charter_core::ops;
 use charter_core::trigram;
+use charter_core::{counts, rollups};
 
 /// Opens the database, which it waits for, and serves until a signal.
 pub(super) async fn serve(app: &App, config: Config) -> Result<()> {

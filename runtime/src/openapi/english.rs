@@ -4,7 +4,10 @@ pub(crate) use charter_model::naming::upper_camel as camel;
 
 use super::node::Node;
 use charter_core::catalog::Catalog;
-use charter_core::meta::{Access, DefaultValue, DeprecationMeta, FieldMeta, Kind, ResourceMeta, Rule, TimestampForm};
+use charter_core::meta::{
+    Access, DefaultValue, DeprecationMeta, FieldMeta, Kind, ResourceMeta, RollupFunction, RollupMeta, Rule,
+    TimestampForm,
+};
 
 /// `exchange_rate` is `exchange rate`.
 pub(crate) fn words(name: &str) -> String {
@@ -207,10 +210,14 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
     if !field.value.is_empty() {
         sentences.insert(0, format!("Computed: `{}`.", field.value));
     }
+    if let Some(rollup) = field.rollup {
+        sentences.insert(0, rollup_sentence(catalog, rollup));
+    }
     if field.nullable {
         sentences.push("Null if there is none.".into());
     }
     match field.default {
+        _ if field.rollup.is_some() => {}
         DefaultValue::Now => sentences.push("Default: the time of the request.".into()),
         DefaultValue::Caller => sentences.push("Default: the calling user.".into()),
         DefaultValue::Literal("") => sentences.push("Default: empty.".into()),
@@ -236,6 +243,22 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
         sentences.push(format!("Setting it requires `{}`.", field.write));
     }
     sentences.join(" ")
+}
+
+/// The records from which the database has the value of a rollup.
+fn rollup_sentence(catalog: &Catalog, rollup: RollupMeta) -> String {
+    let what = match (rollup.function, rollup.field) {
+        (RollupFunction::Sum, Some(field)) => format!("The sum of `{field}` of"),
+        (RollupFunction::Min, Some(field)) => format!("The smallest `{field}` of"),
+        (RollupFunction::Max, Some(field)) => format!("The largest `{field}` of"),
+        _ => "The number of".to_owned(),
+    };
+    let rows = rollup.rows.map(|rows| format!(" where `{rows}`")).unwrap_or_default();
+    format!(
+        "{what} the {} whose `{}` is this record{rows}.",
+        catalog.linked(rollup.of).meta.plural.replace('_', " "),
+        rollup.by
+    )
 }
 
 /// The names of the transitions, in backticks, if the field is the state of a record.

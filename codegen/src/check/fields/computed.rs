@@ -81,6 +81,9 @@ fn named_fields(resource: &Resource, field: &Field, value: &Name, node: &Node, p
         } else if other.value().is_some() {
             let help = "write its expression in place of its name".to_owned();
             Some((format!("`{name}` is computed too, and computed fields use plain fields only"), help))
+        } else if other.rollup.is_some() {
+            let help = "use plain fields: other records change a rollup when this one is not written".to_owned();
+            Some((format!("`{name}` is a rollup, which changes without a write of the record"), help))
         } else if UNSTABLE.contains(&name) {
             let help = "use `created_at`, or a field that the YAML declares".to_owned();
             Some((format!("`{name}` is not known when the value is computed"), help))

@@ -10,6 +10,7 @@ pub(super) mod examples;
 mod ordering_cycles;
 pub mod patterns;
 pub(super) mod record_rules;
+pub(super) mod rollups;
 pub(super) mod rules;
 pub(super) mod sequences;
 
@@ -37,6 +38,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 computed::check(resource, field, value, problems);
                 continue;
             }
+            if field.rollup.is_some() {
+                continue;
+            }
             if scope.what != ScopeOf::Output {
                 has_a_value(resource, &scope, field, problems);
             }
@@ -52,6 +56,10 @@ fn contradictions(field: &Field, problems: &mut Problems) {
     };
     for other in &places.others {
         let (what, help) = match field.kind.derived() {
+            _ if field.rollup.is_some() => (
+                "a rollup",
+                "remove it: the database sets the field from other records, and `min` and `max` can be null",
+            ),
             Some(_) => (
                 "derived",
                 "`from` defines the type and the rules of a derived field: those of the field that it shows",

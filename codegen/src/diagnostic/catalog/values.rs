@@ -131,4 +131,30 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: quantity * unit_price }\n",
         right: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: \"round(quantity * unit_price, 2)\" }\n",
     },
+    Entry {
+        code: Code::RollupSource,
+        title: "a rollup over records or a field that cannot be read",
+        explanation: "`count` names a resource, and `sum`, `min` and `max` a field of one. It is a declared resource whose \
+            records refer to this one, and the field is a column that clients can read, but no rollup.",
+        wrong: "# resources/book.yaml\nresource: book\nfields:\n  name: { type: string(80), required: true }\n  fees: { sum: loan.feee }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n  fee:     { type: decimal(8, 2), default: 0 }\n",
+        right: "# resources/book.yaml\nresource: book\nfields:\n  name: { type: string(80), required: true }\n  fees: { sum: loan.fee }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n  fee:     { type: decimal(8, 2), default: 0 }\n",
+    },
+    Entry {
+        code: Code::RollupMisfit,
+        title: "a rollup whose function does not apply to its field",
+        explanation: "`sum` applies to `integer`, `bigint` and `decimal`; `min` and `max` to these and to `date`, `time` and \
+            `timestamp`. The type of a rollup follows from its field. A sum of decimals has 18 digits and the places of the \
+            field; `type` can give it fewer digits.",
+        wrong: "# resources/book.yaml\nresource: book\nfields:\n  name: { type: string(80), required: true }\n  days: { sum: loan.lent_on }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n  lent_on: { type: date, required: true }\n",
+        right: "# resources/book.yaml\nresource: book\nfields:\n  name: { type: string(80), required: true }\n  last_on: { max: loan.lent_on }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n  lent_on: { type: date, required: true }\n",
+    },
+    Entry {
+        code: Code::RollupUse,
+        title: "a rollup where it cannot be used, or that tells too much",
+        explanation: "The database changes a rollup when other records are written. A rule that is checked when the record itself \
+            is written therefore cannot name it: `checks`, `unique`, `required_when` and the `value` of a computed field. A \
+            rollup over a field or a resource that needs a right to read has the same right as `read`.",
+        wrong: "# resources/book.yaml\nresource: book\nfields:\n  name:  { type: string(80), required: true }\n  loans: { count: loan }\nchecks: [{ that: loans <= 5 }]\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n",
+        right: "# resources/book.yaml\nresource: book\nfields:\n  name:  { type: string(80), required: true }\n  loans: { count: loan }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n",
+    },
 ];

@@ -48,6 +48,8 @@ pub enum Shape {
     Count,
     /// A whole or decimal number.
     Number,
+    /// A number, or a path.
+    NumberOrPath,
     /// A day of the calendar, `2026-03-21`.
     Day,
     /// Any single value.

@@ -66,7 +66,8 @@ pub fn is_shown_by(catalog: &Catalog, entry: &Entry) -> bool {
 
 /// The problems of the rollups of a resource that is written in Rust. Codegen checks those in YAML.
 pub fn check(catalog: &Catalog, meta: &'static ResourceMeta) -> Vec<String> {
-    let problem = |(column, rollup)| Some(format!("the rollup {}.{}: {}", meta.name, column, invalid(catalog, meta, rollup)?));
+    let problem =
+        |(column, rollup)| Some(format!("the rollup {}.{}: {}", meta.name, column, invalid(catalog, meta, rollup)?));
     of_resource(meta).filter_map(|(column, rollup)| problem((column.name, (column, rollup)))).collect()
 }
 

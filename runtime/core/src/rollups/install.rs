@@ -72,7 +72,8 @@ pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
         for (group, all) in &due {
             compute_in_batches(db, group).await?;
             for trigger in all {
-                let text = format!("COMMENT ON TRIGGER \"{}\" ON \"{}\" IS 'computed'", trigger.name, group.child.table);
+                let text =
+                    format!("COMMENT ON TRIGGER \"{}\" ON \"{}\" IS 'computed'", trigger.name, group.child.table);
                 Sql::new(db.dialect(), text).run(db.writer()).await?;
             }
         }
@@ -148,7 +149,10 @@ async fn compute_in_batches(db: &Db, group: &Group) -> Result<()> {
     let mut last = i64::MIN;
     loop {
         let transaction = db.begin_without_timeout().await?;
-        let mut end = Sql::new(db.dialect(), format!("SELECT MAX(\"id\") AS \"end\" FROM (SELECT \"id\" FROM \"{parent}\" WHERE \"id\" > "));
+        let mut end = Sql::new(
+            db.dialect(),
+            format!("SELECT MAX(\"id\") AS \"end\" FROM (SELECT \"id\" FROM \"{parent}\" WHERE \"id\" > "),
+        );
         end.bind(last).push(" ORDER BY \"id\" LIMIT ").bind(BATCH_PARENTS).push(") AS batch");
         let end = end.one(&transaction).await?.map_or(Ok(None), |row| row.try_get::<Option<i64>>("", "end"))?;
         let Some(end) = end else { return transaction.commit().await };
@@ -165,12 +169,7 @@ async fn compute_in_batches(db: &Db, group: &Group) -> Result<()> {
 }
 
 /// Sets the values that differ from those of the children, for the parents above the first id and up to the second.
-async fn compute(
-    transaction: &Connection,
-    dialect: Dialect,
-    group: &Group,
-    range: Option<(i64, i64)>,
-) -> Result<()> {
+async fn compute(transaction: &Connection, dialect: Dialect, group: &Group, range: Option<(i64, i64)>) -> Result<()> {
     let (parent, child, by) = (group.parent.table, group.child.table, group.by);
     let (mut values, mut set, mut differs) = (Vec::new(), Vec::new(), Vec::new());
     for (index, rollup) in group.rollups.iter().enumerate() {

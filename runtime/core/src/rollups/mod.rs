@@ -5,11 +5,13 @@
 
 mod group;
 mod install;
+mod lock;
 mod postgres;
 mod sqlite;
 
 pub use group::{check, is_shown_by};
 pub use install::{install, recompute};
+pub use lock::lock_parents;
 
 /// Name prefix of the triggers and functions.
 const PREFIX: &str = "charter_rollup_";

@@ -20,7 +20,9 @@ pub(super) fn triggers(group: &Group, hash: &str) -> Vec<Trigger> {
     let trigger = |event: &str, rows: String, body: String| {
         let name = format!("{PREFIX}{hash}_{event}");
         let table = group.child.table;
-        let function = format!("CREATE OR REPLACE FUNCTION \"{name}\"() RETURNS trigger LANGUAGE plpgsql AS $charter$\n{body}$charter$");
+        let function = format!(
+            "CREATE OR REPLACE FUNCTION \"{name}\"() RETURNS trigger LANGUAGE plpgsql AS $charter$\n{body}$charter$"
+        );
         let trigger = format!(
             "CREATE TRIGGER \"{name}\" AFTER {event} ON \"{table}\"{rows} FOR EACH STATEMENT EXECUTE FUNCTION \"{name}\"()"
         );
@@ -63,7 +65,9 @@ fn change(group: &Group, has_old: bool, has_new: bool) -> String {
     let added = sums(&|index, rollup| {
         let column = rollup.column.name;
         match rollup.function {
-            RollupFunction::Count | RollupFunction::Sum => Some(format!("\"{column}\" = p.\"{column}\" + d.\"n{index}\"")),
+            RollupFunction::Count | RollupFunction::Sum => {
+                Some(format!("\"{column}\" = p.\"{column}\" + d.\"n{index}\""))
+            }
             RollupFunction::Min if has_new => Some(format!("\"{column}\" = LEAST(p.\"{column}\", d.\"n{index}\")")),
             RollupFunction::Max if has_new => Some(format!("\"{column}\" = GREATEST(p.\"{column}\", d.\"n{index}\")")),
             _ => None,

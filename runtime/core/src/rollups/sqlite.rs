@@ -43,9 +43,7 @@ fn add(group: &Group) -> String {
             // With two arguments they are functions of a row, and null if one argument is.
             extreme => {
                 let function = if extreme == RollupFunction::Min { "MIN" } else { "MAX" };
-                format!(
-                    "\"{column}\" = COALESCE({function}(\"{column}\", ({value})), \"{column}\", ({value}))"
-                )
+                format!("\"{column}\" = COALESCE({function}(\"{column}\", ({value})), \"{column}\", ({value}))")
             }
         }
     });

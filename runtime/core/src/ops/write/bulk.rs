@@ -22,6 +22,7 @@ use crate::ops::list::render::MAX_PAGE_BYTES;
 use crate::ops::records;
 use crate::ops::{Access, Context};
 use crate::query::{Condition, read_boolean, read_value};
+use crate::rollups;
 
 /// Maximum operations in one request.
 pub const MAX_OPERATIONS: usize = 1_000;
@@ -133,8 +134,8 @@ fn check_length(bytes: usize) -> Result<()> {
     }
 }
 
-/// Locks all records that the operations change, in the order of their ids, so that concurrent bulk writes cannot
-/// deadlock.
+/// Locks all records that the operations change, in the order of their ids, and then those whose rollups they change, so that
+/// concurrent bulk writes cannot deadlock.
 async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Single<'_>]) -> Result<()> {
     if context.state().db.dialect() == Dialect::Sqlite {
         return Ok(());
@@ -149,7 +150,21 @@ async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Single<'_>]) -
             .push(" ORDER BY t.\"id\" FOR NO KEY UPDATE");
         sql.all(context.db()).await?;
     }
+    if operations.len() > 1 {
+        // Their triggers would lock them in the order of the operations.
+        rollups::lock_parents(context.db(), context.catalog(), entry.meta, &ids, |by| references(operations, by)).await?;
+    }
     Ok(())
+}
+
+/// The ids that the operations give for a reference. Others are reported where the operation is read.
+fn references(operations: &[Single<'_>], by: &str) -> Vec<i64> {
+    let fields = operations.iter().flat_map(|operation| &operation.fields.fields);
+    let given = fields.filter(|(name, _)| name == by).filter_map(|(_, raw)| {
+        let value = RawJson::read(raw);
+        value.scalar().ok()?.parse().ok()
+    });
+    given.collect()
 }
 
 /// Runs one operation. A missing record is reported before errors of the operation's fields, as for a single request.
