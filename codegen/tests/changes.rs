@@ -111,7 +111,7 @@ fn a_snapshot_rewrites_only_changed_files() {
     let _ = fs::remove_dir_all(&folder);
     assert_eq!(Snapshot::read(&folder), Ok(Snapshot::default()));
     let mut snapshot = taken(&base());
-    assert_eq!(snapshot.write(&folder).unwrap(), ["group.yaml", "part.yaml", "place.yaml", "thing.yaml"]);
+    assert_eq!(snapshot.write(&folder).unwrap(), ["group.yaml", "leaf.yaml", "part.yaml", "place.yaml", "thing.yaml"]);
     assert_eq!(snapshot.write(&folder).unwrap(), Vec::<String>::new());
     assert_eq!(Snapshot::read(&folder), Ok(snapshot.kept()));
     // A file that is not a snapshot stays.

@@ -11,7 +11,10 @@ use super::fixture::Library;
 use super::{book, id};
 use crate::support::{Client, on_both};
 
-on_both!(rollups_are_right_at_each_moment_while_sixteen_clients_write);
+on_both!(
+    rollups_are_right_at_each_moment_while_sixteen_clients_write,
+    bulk_writes_of_children_of_several_parents_do_not_deadlock,
+);
 
 const WRITERS: usize = 16;
 const BOOKS: usize = 3;
@@ -141,4 +144,26 @@ async fn rollups_are_right_at_each_moment_while_sixteen_clients_write(server: Li
         .await;
     assert!(differing.is_empty(), "books {differing:?}");
     println!("{reads} reads, {} loans", server.texts("SELECT COUNT(*) || '' AS text FROM loans").await[0]);
+}
+
+async fn bulk_writes_of_children_of_several_parents_do_not_deadlock(server: Library) {
+    let admin = server.admin();
+    let (one, other) = (id(&book(&admin, "Emma").await), id(&book(&admin, "Ulysses").await));
+    let writers: Vec<_> = (0..6)
+        .map(|seed| {
+            let client = server.admin();
+            tokio::spawn(async move {
+                for _ in 0..6 {
+                    let books = if seed % 2 == 0 { [one, other] } else { [other, one] };
+                    let create = |book: &i64| json!({ "method": "create", "loan": { "book_id": book, "lent_on": "2026-03-01" } });
+                    let operations: Vec<Value> = books.iter().cycle().take(20).map(create).collect();
+                    client.post("/loans/bulk", json!({ "operations": operations })).await.status(200);
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.expect("a writer");
+    }
+    assert_eq!(admin.get("/books?sort=id").await.column("books", "loans"), [360, 360]);
 }

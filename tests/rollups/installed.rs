@@ -12,6 +12,7 @@ on_both!(
     start_finds_missing_triggers_and_computes_the_values,
     triggers_of_former_rollups_are_dropped,
     values_are_computed_again_on_demand,
+    values_of_many_parents_are_computed_in_batches,
 );
 
 const TRIGGERS_OF_SQLITE: &str =
@@ -97,4 +98,35 @@ async fn values_are_computed_again_on_demand(server: Library) {
     rollups::recompute(&server.state.db, &server.state.catalog, Some("loans")).await.expect("they are computed");
     let found = admin.get(&book).await.record("book");
     assert_eq!((&found["loans"], &found["last_on"]), (&json!(1), &json!("2026-03-01")));
+}
+
+async fn values_of_many_parents_are_computed_in_batches(server: Library) {
+    let all = triggers(&server).await;
+    for trigger in &all {
+        drop(&server, trigger).await;
+    }
+    let (is_sqlite, moment) = (server.state.db.dialect() == Dialect::Sqlite, "'2026-01-02T03:04:05+00:00'");
+    let (numbers, cast) = match is_sqlite {
+        true => (
+            "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 11000) SELECT i FROM n) AS n",
+            "",
+        ),
+        false => ("generate_series(1, 11000) AS n(i)", "::timestamptz"),
+    };
+    let day = if is_sqlite { "'2026-03-01'" } else { "date '2026-03-01'" };
+    let times = format!("{moment}{cast}, {moment}{cast}");
+    server
+        .sql(&format!(
+            "INSERT INTO books (name, twofold, created_at, updated_at) SELECT 'Book', 0, {times} FROM {numbers}"
+        ))
+        .await;
+    server
+        .sql(&format!(
+            "INSERT INTO loans (book_id, lent_on, fee, created_at, updated_at) SELECT id, {day}, id % 7, {times} FROM books WHERE id % 3 = 0"
+        ))
+        .await;
+    rollups::install(&server.state.db, &server.state.catalog).await.expect("they are installed");
+    let differing = "SELECT COUNT(*) || '' AS text FROM books WHERE loans <> CASE WHEN id % 3 = 0 THEN 1 ELSE 0 END \
+                     OR fees <> CASE WHEN id % 3 = 0 THEN id % 7 ELSE 0 END OR (last_on IS NULL) = (id % 3 = 0)";
+    assert_eq!(server.texts(differing).await, ["0"]);
 }

@@ -58,11 +58,16 @@ impl Rollup {
         matches!(self.function, RollupFunction::Min | RollupFunction::Max)
     }
 
+    /// `invoice_line.total`, or the resource alone.
+    pub fn path(&self) -> String {
+        let field = self.field.as_ref().map(|field| format!(".{}", field.value)).unwrap_or_default();
+        format!("{}{field}", self.resource.value)
+    }
+
     /// As it is written: `sum invoice_line.total by invoice_id where quantity > 0`.
     pub fn text(&self) -> String {
-        let field = self.field.as_ref().map(|field| format!(".{}", field.value)).unwrap_or_default();
         let rows = self.rows.as_ref().map(|rows| format!(" where {}", rows.value)).unwrap_or_default();
-        format!("{} {}{field} by {}{rows}", self.function.word(), self.resource.value, self.by.value)
+        format!("{} {} by {}{rows}", self.function.word(), self.path(), self.by.value)
     }
 }
 

@@ -57,12 +57,23 @@ fn table(table: &Table) -> Value {
     json!({ "type": "object", "additionalProperties": false, "properties": properties })
 }
 
+/// Two names with a point between them.
+const PATH: &str = "^[a-z0-9_]+\\.[a-z0-9_]+$";
+
 /// A field is a mapping, or just its type.
 fn field(keys: &'static Table) -> Value {
     let mut mapping = table(keys);
     mapping["patternProperties"] = json!({ TORN: { "type": "null" } });
-    let sources: Vec<&str> = ["type", "from", "many"].into_iter().filter(|name| keys.key(name).is_some()).collect();
-    mapping["anyOf"] = any_of(&sources);
+    let known = |names: [&'static str; 5]| names.into_iter().filter(|name| keys.key(name).is_some());
+    let sources: Vec<&str> = known(["type", "from", "many", "count", "sum"]).collect();
+    let mut ways = any_of(&sources);
+    if let (Some(ways), true) = (ways.as_array_mut(), sources.contains(&"count")) {
+        // Other values are rules, which need a type.
+        let path =
+            json!({ "type": "string", "pattern": PATH, "description": "A rollup: a field of another resource." });
+        ways.extend(["min", "max"].map(|key| json!({ "required": [key], "properties": { key: path } })));
+    }
+    mapping["anyOf"] = ways;
     json!({ "anyOf": [{ "$ref": "#/definitions/type" }, mapping] })
 }
 
@@ -100,7 +111,7 @@ fn shape(of: Shape) -> Value {
         Shape::Deprecated => json!({ "allOf": [definition("deprecation")] }),
         Shape::DeprecatedFilters => named(NAME, definition("deprecation")),
         Shape::Literal => json!({ "type": ["string", "number", "boolean"] }),
-        Shape::Path => json!({ "type": "string", "pattern": "^[a-z0-9_]+\\.[a-z0-9_]+$" }),
+        Shape::Path => json!({ "type": "string", "pattern": PATH }),
         Shape::Type => json!({ "allOf": [definition("type")] }),
         Shape::Word(words) => json!({ "enum": words }),
         Shape::Words(words) => json!({ "type": "array", "uniqueItems": true, "items": { "enum": words } }),

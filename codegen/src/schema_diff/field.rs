@@ -124,7 +124,7 @@ fn rollup(before: &Field, after: &Field, changes: &mut Changes<'_>) {
         (None, None) => {}
         (Some(then), Some(now)) if then == now => {}
         (None, Some(now)) => changes.push(Effect::Breaking, format!("it is the rollup `{now}`")),
-        (Some(then), None) => changes.push(Effect::Addition, format!("no longer the rollup `{then}`")),
+        (Some(then), None) => changes.push(Effect::Breaking, format!("no longer the rollup `{then}`: clients set it")),
         (Some(then), Some(now)) => changes.push_with(
             Effect::Breaking,
             format!("it was the rollup `{then}` and is `{now}`"),

@@ -83,6 +83,8 @@ fn rollup(function: RollupFunction, mapping: &mut Mapping<'_, '_>) -> Option<Rol
 
 /// True for two names with a point between them.
 fn is_path(text: &str) -> bool {
-    let is_name = |name: &str| name.starts_with(|first: char| first.is_ascii_lowercase());
+    let is_letter = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
+    let is_name =
+        |name: &str| name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(is_letter);
     text.split_once('.').is_some_and(|(head, tail)| is_name(head) && is_name(tail))
 }

@@ -7,6 +7,8 @@ pub mod activity;
 #[allow(clippy::duplicated_attributes)]
 pub mod activity_participant;
 #[allow(clippy::duplicated_attributes)]
+pub mod author;
+#[allow(clippy::duplicated_attributes)]
 pub mod currency;
 #[allow(clippy::duplicated_attributes)]
 pub mod delivery;
@@ -18,6 +20,8 @@ pub mod employee;
 pub mod exchange_rate;
 #[allow(clippy::duplicated_attributes)]
 pub mod member;
+#[allow(clippy::duplicated_attributes)]
+pub mod novel;
 #[allow(clippy::duplicated_attributes)]
 pub mod order_line;
 #[allow(clippy::duplicated_attributes)]
@@ -45,11 +49,11 @@ pub mod ticket;
 pub fn routes() -> Vec<charter_runtime::generated::Route> {
     vec![
         accessory::route(), activity::route(), activity_participant::route(),
-        currency::route(), delivery::route(), document::route(), employee::route(),
-        exchange_rate::route(), member::route(), order_line::route(), parcel::route(),
-        product::route(), product_group::route(), repair::route(), saved_list::route(),
-        settings::route(), stock_level::route(), subscription::route(),
-        tax_class::route(), ticket::route()
+        author::route(), currency::route(), delivery::route(), document::route(),
+        employee::route(), exchange_rate::route(), member::route(), novel::route(),
+        order_line::route(), parcel::route(), product::route(), product_group::route(),
+        repair::route(), saved_list::route(), settings::route(), stock_level::route(),
+        subscription::route(), tax_class::route(), ticket::route()
     ]
 }
 

@@ -94,7 +94,7 @@ fn named_fields(resource: &Resource, field: &Field, value: &Name, node: &Node, p
             let help = "use fields that clients can read".to_owned();
             Some((format!("`{name}` is secret, and the value would tell of it"), help))
         } else {
-            right.filter(|right| own_right != Some(right)).map(|right| {
+            right.filter(|right| own_right.is_none_or(|own| own.value != right.value)).map(|right| {
                 let message =
                     format!("reading `{name}` needs `{}`, and `{}` would tell of it", right.value, field.declared);
                 (message, format!("add `read: {}`", right.value))

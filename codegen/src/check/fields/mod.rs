@@ -56,10 +56,7 @@ fn contradictions(field: &Field, problems: &mut Problems) {
     };
     for other in &places.others {
         let (what, help) = match field.kind.derived() {
-            _ if field.rollup.is_some() => (
-                "a rollup",
-                "remove it: the database sets the field from other records, and `min` and `max` can be null",
-            ),
+            _ if field.rollup.is_some() => ("a rollup", "remove it: the database sets the field from other records"),
             Some(_) => (
                 "derived",
                 "`from` defines the type and the rules of a derived field: those of the field that it shows",
@@ -70,8 +67,8 @@ fn contradictions(field: &Field, problems: &mut Problems) {
         };
         refuse(other.span, format!("`{name}` is {what} and does not take `{}`", other.value), help);
     }
-    if field.value().is_some() {
-        // `required`, `default` and `access` are reported with the other keys that `value` makes useless.
+    if field.value().is_some() || field.rollup.is_some() {
+        // `required`, `default` and `access` are reported with the other keys that are useless.
         return;
     }
     if let (Some(required), Some(_)) = (places.required, places.default) {

@@ -7,7 +7,7 @@ use super::conditions::{self, Names};
 use crate::check::relations::embedded::not_referring;
 use crate::check::relations::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Name, Resource, Rollup, Rule, Schema, Shown};
+use crate::model::{Access, Field, Name, Resource, Rollup, Rule, Schema, Shown, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
@@ -108,7 +108,12 @@ fn fit(field: &Field, rollup: &Rollup, source: Option<&Field>, problems: &mut Pr
         // Only a sum has a declared type.
         Some(_) => (
             field.places.kind.unwrap_or(field.name.span),
-            format!("the sum of {what} is not {}", field.kind.described()),
+            match (declared.map(Type::facts), known.map(Type::facts)) {
+                (Some(own), Some(other)) if own.word == other.word => {
+                    format!("`{}` has other decimal places than `{}`", field.declared, rollup.path())
+                }
+                _ => format!("the sum of {what} is not {}", field.kind.described()),
+            },
             "remove `type`, or give it the decimal places of the field and at most 18 digits",
         ),
         None if word == "sum" => (
@@ -147,25 +152,28 @@ fn rights(
     let own = field.described.get(FieldOption::Read);
     for (other, span) in read {
         let (name, declared) = (&other.name.value, &field.declared);
-        let refusal = match other.described.get(FieldOption::Read).filter(|right| own != Some(right)) {
-            _ if other.rollup.is_some() => {
-                Some((format!("`{name}` is a rollup itself"), "compare plain and computed fields".to_owned()))
-            }
-            _ if other.access == Access::Secret => Some((
-                format!("`{name}` is secret, and `{declared}` would tell of it"),
-                "compare other fields".to_owned(),
-            )),
-            Some(right) => Some((
-                format!("reading `{name}` needs `{}`, and `{declared}` would tell of it", right.value),
-                format!("add `read: {}`", right.value),
-            )),
-            None => None,
-        };
+        let refusal =
+            match other.described.get(FieldOption::Read).filter(|right| own.is_none_or(|own| own.value != right.value))
+            {
+                _ if other.rollup.is_some() => {
+                    Some((format!("`{name}` is a rollup itself"), "compare plain and computed fields".to_owned()))
+                }
+                _ if other.access == Access::Secret => Some((
+                    format!("`{name}` is secret, and `{declared}` would tell of it"),
+                    "compare other fields".to_owned(),
+                )),
+                Some(right) => Some((
+                    format!("reading `{name}` needs `{}`, and `{declared}` would tell of it", right.value),
+                    format!("add `read: {}`", right.value),
+                )),
+                None => None,
+            };
         if let Some((message, help)) = refusal {
             problems.push(Diagnostic::new(Code::RollupUse, span, message, "cannot be used").help(help));
         }
     }
-    let of_child = child.read_permission.as_ref().filter(|right| resource.read_permission.as_ref() != Some(right));
+    let is_other = |right: &&Name| resource.read_permission.as_ref().is_none_or(|own| own.value != right.value);
+    let of_child = child.read_permission.as_ref().filter(is_other);
     if let Some(right) = of_child.filter(|right| own.map(Name::as_str) != Some(right.as_str())) {
         let message = format!(
             "reading `{}` needs `{}`, and `{}` would tell of its records",

@@ -152,7 +152,8 @@ async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Single<'_>]) -
     }
     if operations.len() > 1 {
         // Their triggers would lock them in the order of the operations.
-        rollups::lock_parents(context.db(), context.catalog(), entry.meta, &ids, |by| references(operations, by)).await?;
+        rollups::lock_parents(context.db(), context.catalog(), entry.meta, &ids, |by| references(operations, by))
+            .await?;
     }
     Ok(())
 }
