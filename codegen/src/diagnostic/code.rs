@@ -58,6 +58,9 @@ codes! {
     BadSequence = "C0312",
     BadTitle = "C0313",
     ComputedMisfit = "C0315",
+    JoinTable = "C0320",
+    LinkName = "C0321",
+    LinkTarget = "C0322",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

@@ -2,6 +2,7 @@
 
 use charter_model::{FieldOption, TimestampForm};
 
+use super::joins;
 use super::kind::{self, TypeContext};
 use super::links::Links;
 use crate::diagnostic::Problems;
@@ -33,9 +34,13 @@ fn lower(
     resource_context: &ResourceContext<'_>,
     problems: &mut Problems,
 ) -> Vec<Field> {
+    let name = match &written.source {
+        SourceSyntax::Links { .. } => joins::ids(&written.name),
+        _ => written.name.clone(),
+    };
     let field = Field {
         declared: written.name.value.clone(),
-        name: written.name.clone(),
+        name,
         kind: lower_kind(written, resource_context, problems),
         nullable: written.nullable.is_some(),
         required: written.required.is_some(),
@@ -105,6 +110,12 @@ fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, pro
         SourceSyntax::Many { resource, by } => {
             let by = resource_context.links.by(resource, by, resource_context.resource.as_str(), problems);
             by.map_or(Kind::Unknown, |by| Type::Embedded { resource: resource.clone(), by }.into())
+        }
+        SourceSyntax::Links { resource, through } => {
+            let column = |name: String| Spanned::new(name, through.span);
+            let by = column(joins::by(resource_context.resource.as_str()));
+            let to = column(joins::to(written.name.as_str()));
+            Type::Links { resource: resource.clone(), through: through.clone(), by, to }.into()
         }
         SourceSyntax::Unreadable => Kind::Unknown,
     }

@@ -188,7 +188,7 @@ pub static FIELD: Table = Table {
             Shape::Name,
             "none",
             "many: activity_participant",
-            "Embedded records, read and written with this one. The other resource has `operations: []`. It also takes `by`, `deprecated`, `label` and `description`.",
+            "Embedded records, read and written with this one. The other resource has `operations: []`. It also takes `by` or `through`, `deprecated`, `label` and `description`.",
         ),
         key(
             "by",
@@ -196,6 +196,13 @@ pub static FIELD: Table = Table {
             "the only reference from there",
             "by: activity_id",
             "With `many`: the `ref` field of the other resource that refers to this one.",
+        ),
+        key(
+            "through",
+            Shape::Name,
+            "none",
+            "through: ticket_tag",
+            "With `many`: links to records that have routes of their own. `tags: { many: tag, through: ticket_tag }` of `ticket` makes the resource and the table of pairs, the field `tag_ids`, by which clients read and write the links, and the include `tags`.",
         ),
         VALUE,
         DEPRECATION,

@@ -202,7 +202,7 @@ pub fn embedded_names(entry: &Entry, caller: &Principal) -> impl Iterator<Item =
 pub fn may_include(entry: &Entry, include: &IncludeMeta, caller: &Principal) -> bool {
     let may_read = |name| entry.field(name).is_some_and(|field| entry.may_read_field(field, caller));
     match include.target {
-        IncludeTarget::One { via } => may_read(via),
+        IncludeTarget::One { via } | IncludeTarget::Links { field: via } => may_read(via),
         IncludeTarget::CustomFieldValues => may_read("custom_fields"),
         IncludeTarget::Many { .. } | IncludeTarget::AllowedActions => true,
     }

@@ -4,7 +4,9 @@
 //! A write replaces the list. An item that matches a stored row updates it, other items are inserted, and rows without
 //! an item are deleted. An item matches by `id` or, without a match, by its unique values. An `id` that matches nothing
 //! is ignored, like every read-only field, so that a client can send what it read from this record or another. Embedded
-//! records have no hooks of their own.
+//! records have no hooks of their own. Links to records are embedded records that clients see as ids: `links`.
+
+pub mod links;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -71,7 +73,12 @@ impl EmbeddedSet {
 
     /// The field of the embedded records that refers to their record.
     pub fn by(&self) -> &'static str {
-        if let Kind::Embedded { by, .. } = self.field.kind { by } else { "" }
+        self.field.kind.held().map_or("", |(_, by)| *by)
+    }
+
+    /// True for links, whose changes only the audit entry of their record has.
+    pub fn is_links(&self) -> bool {
+        matches!(self.field.kind, Kind::Links { .. })
     }
 
     /// The stored rows, in the order of their ids.
@@ -86,12 +93,9 @@ impl EmbeddedSet {
     }
 }
 
-/// The resource of an embedded field, and its field that refers back.
+/// The resource of an embedded field or of links, and its field that refers back.
 fn target<'c>(catalog: &'c Catalog, field: &FieldMeta) -> Option<(&'c Entry, &'static str)> {
-    match field.kind {
-        Kind::Embedded { resource, by } => Some((catalog.linked(resource), by)),
-        _ => None,
-    }
+    field.kind.held().map(|(resource, by)| (catalog.linked(resource), *by))
 }
 
 /// The fields of an embedded record in a response, without the back reference and the timestamps.
@@ -149,6 +153,10 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, raw: &RawJson<'_>, cha
 pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>) -> Result<()> {
     for set in &mut changes.embedded {
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
+        if let Kind::Links { resource, to, .. } = set.field.kind {
+            links::check(context, set, (resource, by, to), id, &mut changes.errors).await?;
+            continue;
+        }
         let mut stored = match id {
             Some(id) => rows(context, entry, by, id).await?,
             None => StoredRows::new(),
@@ -241,7 +249,9 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
         // Deletes come first: they release unique values.
         for (id, row) in &set.removed {
             records::delete(context, entry, *id).await?;
-            audit::record_deletion(context, entry, *id, row).await?;
+            if !set.is_links() {
+                audit::record_deletion(context, entry, *id, row).await?;
+            }
         }
         // Two rows may swap their unique values: rows with a changed unique value are deleted and inserted again with
         // the same id.
@@ -254,6 +264,7 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                 item.changes.complete_row()?;
             }
         }
+        let is_links = set.is_links();
         for item in &mut set.items {
             match item.id {
                 Some(_) if item.changes.is_empty() => {}
@@ -270,8 +281,10 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                     item.changes.set(by, id.into());
                     numbering::assign(context, entry, &mut item.changes).await?;
                     computed_fields::set(context, &mut item.changes).await?;
-                    let id = records::insert(context, &item.changes).await?;
-                    audit::record_change(context, entry, "create", id, &item.changes).await?;
+                    let new = records::insert(context, &item.changes).await?;
+                    if !is_links {
+                        audit::record_change(context, entry, "create", new, &item.changes).await?;
+                    }
                 }
             }
         }
