@@ -190,7 +190,7 @@ impl Kind {
 
     /// The resource and the field of embedded records, or of the pairs of links.
     pub fn embedded(&self) -> Option<(&Name, &Name)> {
-        self.known()?.held()
+        self.known()?.dependents()
     }
 
     /// The resource of linked records, and that of their pairs.

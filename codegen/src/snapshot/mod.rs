@@ -260,7 +260,7 @@ impl Field {
 
     /// True if a table depends on it. An embedded field, and links, decide whether rows of another table are deleted.
     pub fn is_stored(&self) -> bool {
-        self.is_column() || self.kind.held().is_some()
+        self.is_column() || self.kind.dependents().is_some()
     }
 
     /// True if clients read it.

@@ -68,7 +68,7 @@ pub(super) fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
     }
     let holders = metas.values().flat_map(|holder| holder.fields.iter().map(|field| (holder.name, field.kind)));
     let mut parents: Vec<Parent> = holders
-        .filter_map(|(holder, kind)| match kind.held() {
+        .filter_map(|(holder, kind)| match kind.dependents() {
             Some((resource, by)) if *resource == meta.name => parent(by, holder),
             _ => None,
         })

@@ -299,7 +299,7 @@ impl<N: Notation> FieldType<N> {
 
     /// The resource of the records that are written with this one, and its field that refers here: embedded records, or
     /// links to other records.
-    pub const fn held(&self) -> Option<(&N::Name, &N::Name)> {
+    pub const fn dependents(&self) -> Option<(&N::Name, &N::Name)> {
         match self {
             FieldType::Embedded { resource, by } => Some((resource, by)),
             FieldType::Links { through, by, .. } => Some((through, by)),

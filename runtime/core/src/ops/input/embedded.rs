@@ -36,6 +36,8 @@ pub struct EmbeddedSet {
     items: Vec<Item>,
     /// Stored rows without an item.
     removed: StoredRows,
+    /// [`check`] has matched the items with the stored rows.
+    is_checked: bool,
 }
 
 #[derive(Debug)]
@@ -57,6 +59,10 @@ impl Item {
 }
 
 impl EmbeddedSet {
+    fn new(field: &'static FieldMeta, meta: &'static ResourceMeta, items: usize) -> EmbeddedSet {
+        EmbeddedSet { field, meta, items: Vec::with_capacity(items), removed: StoredRows::new(), is_checked: false }
+    }
+
     /// True if the write changes nothing.
     pub fn is_unchanged(&self) -> bool {
         self.removed.is_empty() && self.items.iter().all(|item| item.id.is_some() && item.changes.is_empty())
@@ -73,7 +79,7 @@ impl EmbeddedSet {
 
     /// The field of the embedded records that refers to their record.
     pub fn by(&self) -> &'static str {
-        self.field.kind.held().map_or("", |(_, by)| *by)
+        self.field.kind.dependents().map_or("", |(_, by)| *by)
     }
 
     /// True for links, whose changes only the audit entry of their record has.
@@ -95,7 +101,7 @@ impl EmbeddedSet {
 
 /// The resource of an embedded field or of links, and its field that refers back.
 fn target<'c>(catalog: &'c Catalog, field: &FieldMeta) -> Option<(&'c Entry, &'static str)> {
-    field.kind.held().map(|(resource, by)| (catalog.linked(resource), *by))
+    field.kind.dependents().map(|(resource, by)| (catalog.linked(resource), *by))
 }
 
 /// The fields of an embedded record in a response, without the back reference and the timestamps.
@@ -117,8 +123,7 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, raw: &RawJson<'_>, cha
         changes.errors.add(field.name, format!("must be a list of at most {MAX_LIST_ELEMENTS} objects"));
         return Ok(());
     };
-    let mut set =
-        EmbeddedSet { field, meta: entry.meta, items: Vec::with_capacity(raw_items.len()), removed: StoredRows::new() };
+    let mut set = EmbeddedSet::new(field, entry.meta, raw_items.len());
     for (index, raw) in raw_items.into_iter().enumerate() {
         let body = match Body::nested(raw.get()) {
             Ok(body) => body,
@@ -148,11 +153,12 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, raw: &RawJson<'_>, cha
     Ok(())
 }
 
-/// Matches the items with stored rows, applies defaults to the new ones and checks every rule. `id` is that of the
+/// Matches the items with stored rows, applies defaults to the new ones and checks every rule, once for each field. `id` is that of the
 /// record that contains them; `None` for a new record.
 pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>) -> Result<()> {
-    for set in &mut changes.embedded {
+    for set in changes.embedded.iter_mut().filter(|set| !set.is_checked) {
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
+        set.is_checked = true;
         if let Kind::Links { resource, to, .. } = set.field.kind {
             links::check(context, set, (resource, by, to), id, &mut changes.errors).await?;
             continue;

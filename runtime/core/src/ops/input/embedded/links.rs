@@ -27,7 +27,7 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, raw: &RawJson<'_>, cha
         Err(problems) => return changes.errors.add_all(field.name, problems),
     };
     let meta = catalog.linked(through).meta;
-    let mut set = EmbeddedSet { field, meta, items: Vec::with_capacity(ids.len()), removed: StoredRows::new() };
+    let mut set = EmbeddedSet::new(field, meta, ids.len());
     let mut seen = HashSet::new();
     for (index, id) in ids.into_iter().enumerate() {
         if !seen.insert(id) {
