@@ -1,6 +1,5 @@
 //! Filters over the records that belong to a record, on both databases: children, links and embedded records.
 
-use charter_runtime::db::Dialect;
 use serde_json::{Value, json};
 
 use crate::many_to_many::fixture::Articles;
@@ -182,7 +181,7 @@ async fn unknown_names_are_reported_with_suggestions(server: Articles) {
         ("q[labels.some][nmae_eq]", "refers to an unknown field `nmae` of labels; did you mean `name`?"),
         ("q[remarks.article.title_eq]", "`remarks.article.title` is one step too far: name a field of remarks"),
         ("q[remarks.some][article.title_eq]", "`remarks.article.title` is one step too far: name a field of remarks"),
-        ("q[lines.some][quantity_cont]", "does not support `cont`"),
+        ("q[lines.some][quantity_cont]", "`quantity` does not support the predicate `cont`"),
         ("q[lines.some][quantity]", "needs a predicate: `quantity_eq`, for example"),
         ("q[lines.some][quantity_gt]", "must be an integer"),
     ] {
@@ -316,11 +315,9 @@ async fn index_serves_the_relation(server: Articles) {
         admin.post("/articles/bulk", json!({ "operations": operations })).await.ok();
     }
     server.sql("ANALYZE").await;
-    let plan = admin.get("/articles?q[labels.name_eq]=rare&explain=1").await.status(200).text.clone();
-    let index = match server.state.db.dialect() {
-        Dialect::Sqlite => "USING COVERING INDEX article_labels_article_id_label_id_key",
-        Dialect::Postgres => "Index Cond",
-    };
-    assert!(plan.contains("article_labels") && plan.contains(index), "{plan}");
+    let plan = admin.get("/articles?q[labels.name_eq]=rare&explain=1").await.ok()["plan"].clone();
+    let indexes = plan["statements"][0]["indexes"].as_array().expect("a list").clone();
+    let is_of_pairs = |name: &Value| name.as_str().is_some_and(|name| name.starts_with("article_labels_"));
+    assert!(indexes.iter().any(is_of_pairs), "{plan}");
     assert_eq!(admin.get("/articles?q[labels.name_eq]=rare").await.column("articles", "title"), ["0-7"]);
 }
