@@ -90,7 +90,7 @@ pub fn is_url(text: &str) -> bool {
 fn checked(sources: Sources) -> Result<(Checked<Schema>, Report), Report> {
     let mut problems = Problems::default();
     let syntax = syntax::read(&sources, &mut problems);
-    let schema = lower::lower(&syntax, &sources, &mut problems);
+    let schema = lower::lower(syntax, &sources, &mut problems);
     let checked = check::check(schema, &mut problems);
     let report = problems.into_report(sources);
     match checked {

@@ -353,6 +353,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         key_spans: KeySpans::default(),
         file: None,
         stem: String::new(),
+        is_join: false,
         behaviour_place: None,
     }
 }

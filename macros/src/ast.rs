@@ -30,7 +30,7 @@ impl Resource {
     pub fn columns(&self) -> impl Iterator<Item = &Field> {
         self.members.iter().filter_map(|member| match member {
             Member::Column(field) => Some(&**field),
-            Member::Derived(_) | Member::Embedded(_) | Member::Computed(_) => None,
+            Member::Derived(_) | Member::Embedded(_) | Member::Links(_) | Member::Computed(_) => None,
         })
     }
 
@@ -120,6 +120,7 @@ pub struct Include {
 pub enum Target {
     One { via: Word },
     Many { resource: Word, by: Word },
+    Links { field: Word },
     CustomFieldValues,
     AllowedActions,
 }
@@ -176,6 +177,7 @@ pub enum Member {
     Column(Box<Field>),
     Derived(Derived),
     Embedded(Embedded),
+    Links(Links),
     Computed(Computed),
 }
 
@@ -185,6 +187,7 @@ impl Member {
             Member::Column(field) => (&field.name, field.ident.span()),
             Member::Derived(derived) => (&derived.name.text, derived.name.span),
             Member::Embedded(embedded) => (&embedded.name.text, embedded.name.span),
+            Member::Links(links) => (&links.name.text, links.name.span),
             Member::Computed(computed) => (&computed.name.text, computed.name.span),
         }
     }
@@ -259,6 +262,16 @@ pub struct Embedded {
     pub name: Word,
     pub resource: Word,
     pub by: Word,
+    pub flags: Flags,
+}
+
+/// Links to records of `resource` by the pairs of `through`.
+pub struct Links {
+    pub name: Word,
+    pub resource: Word,
+    pub through: Word,
+    pub by: Word,
+    pub to: Word,
     pub flags: Flags,
 }
 

@@ -37,7 +37,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// It declares `Entity`, `Column`, `PrimaryKey`, `Relation` and `ActiveModel` in the module of the struct and implements
 /// SeaORM's traits and `Resource` for them. Everything except the name has a default. An unknown key in an attribute is
 /// an error that lists the known keys. `#[computed]` is for the platform's own resources.
-#[proc_macro_derive(Resource, attributes(resource, field, derived, embedded, computed))]
+#[proc_macro_derive(Resource, attributes(resource, field, derived, embedded, links, computed))]
 pub fn resource(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     expand::resource(&input).into()

@@ -61,6 +61,9 @@ codes! {
     RollupSource = "C0316",
     RollupMisfit = "C0317",
     RollupUse = "C0318",
+    JoinTable = "C0320",
+    LinkName = "C0321",
+    LinkTarget = "C0322",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

@@ -1,4 +1,4 @@
-//! Attributes for the derives: `#[resource(…)]`, `#[field(…)]`, `#[derived(…)]` and `#[embedded(…)]`.
+//! Attributes for the derives: `#[resource(…)]`, `#[field(…)]`, `#[derived(…)]`, `#[embedded(…)]` and `#[links(…)]`.
 
 use charter_model::{Arguments, Keyword, Operation, RuleArgument};
 use proc_macro2::{Literal, TokenStream};
@@ -115,6 +115,7 @@ fn includes(resource: &Resource) -> Vec<TokenStream> {
                 let (resource, by) = (resource.as_str(), by.as_str());
                 quote!(many = #resource, by = #by)
             }
+            IncludeTarget::Links { field, .. } => quote!(links = #field),
             IncludeTarget::CustomFields(_) => quote!(custom_fields),
             IncludeTarget::AllowedActions => quote!(allowed_actions),
         };
@@ -175,6 +176,11 @@ pub fn virtual_field(resource: &Resource, field: &Field) -> TokenStream {
             let (resource, by) = (resource.as_str(), by.as_str());
             let detail = (field.shown == Shown::Detail).then(|| quote!(, detail));
             quote!(#[embedded(#name, resource = #resource, by = #by #detail #(, #words)*)])
+        }
+        Type::Links { resource, through, by, to } => {
+            let [resource, through, by, to] = [resource, through, by, to].map(|name| name.as_str());
+            let detail = (field.shown == Shown::Detail).then(|| quote!(, detail));
+            quote!(#[links(#name, resource = #resource, through = #through, by = #by, to = #to #detail #(, #words)*)])
         }
         _ => unreachable!("every other kind has a column"),
     }

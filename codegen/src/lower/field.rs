@@ -2,6 +2,7 @@
 
 use charter_model::{FieldOption, TimestampForm};
 
+use super::joins;
 use super::kind::{self, TypeContext};
 use super::links::Links;
 use super::rollup;
@@ -38,9 +39,13 @@ fn lower(
         SourceSyntax::Rollup(rollup) => rollup::lower(rollup, resource_context, problems),
         _ => None,
     };
+    let name = match &written.source {
+        SourceSyntax::Links { .. } => joins::ids(&written.name),
+        _ => written.name.clone(),
+    };
     let field = Field {
         declared: written.name.value.clone(),
-        name: written.name.clone(),
+        name,
         kind: lower_kind(written, resource_context, problems),
         nullable: written.nullable.is_some() || rollup.as_ref().is_some_and(Rollup::is_extreme),
         required: written.required.is_some(),
@@ -131,6 +136,12 @@ fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, pro
             // The type follows from the other resource when all are lowered.
             None => Kind::Unknown,
         },
+        SourceSyntax::Links { resource, through } => {
+            let column = |name: String| Spanned::new(name, through.span);
+            let by = column(joins::by(resource_context.resource.as_str()));
+            let to = column(joins::to(written.name.as_str()));
+            Type::Links { resource: resource.clone(), through: through.clone(), by, to }.into()
+        }
         SourceSyntax::Unreadable => Kind::Unknown,
     }
 }

@@ -1,6 +1,7 @@
 //! Lowering: completes the written resources with names, defaults, types and both ends of relations.
 
 mod field;
+mod joins;
 mod kind;
 mod links;
 mod relation;
@@ -17,9 +18,11 @@ use crate::source::{Sources, Span};
 use crate::syntax::Syntax;
 
 /// The schema of all files. Parts that cannot be completed are reported, and left out or marked unknown.
-pub fn lower(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Schema {
-    let links = Links::of(syntax, sources);
-    let declared = syntax.resources.iter().map(|written| resource::lower(written, &links, syntax, sources, problems));
+pub fn lower(mut syntax: Syntax, sources: &Sources, problems: &mut Problems) -> Schema {
+    let joins = joins::resources(&syntax, sources, problems);
+    syntax.resources.extend(joins);
+    let links = Links::of(&syntax, sources);
+    let declared = syntax.resources.iter().map(|written| resource::lower(written, &links, &syntax, sources, problems));
     let mut resources: Vec<_> = declared.collect();
     // A file that could not be read may name it.
     if syntax.unreadable.is_empty() {
@@ -31,7 +34,7 @@ pub fn lower(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Sch
     resources.extend(platform::resources());
     let language = |(code, name): &(String, String)| (code.clone(), sources.folder.join(name));
     let languages = syntax.languages.iter().map(language).collect();
-    Schema { resources, unreadable: syntax.unreadable.clone(), languages }
+    Schema { resources, unreadable: syntax.unreadable, languages }
 }
 
 /// Records in each resource the fields by which others find its records.

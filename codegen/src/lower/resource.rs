@@ -3,6 +3,7 @@
 use charter_model::{Operation, TimestampForm, naming};
 
 use super::field::{self, ResourceContext};
+use super::joins;
 use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
 use super::states;
@@ -46,6 +47,7 @@ pub fn lower(
     actions.extend(states::transitions(written.states.as_ref(), sources));
     let mut includes = includes(&written.includes, &resource_context, problems);
     includes.extend(states::allowed_actions(written.states.as_ref()));
+    includes.extend(joins::includes(&fields));
     let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {
         label: or(&written.label, &naming::label(name.as_str())),
@@ -95,7 +97,8 @@ pub fn lower(
         }),
         key_spans: written.key_spans,
         file: Some(file.path.clone()),
-        stem: file.stem().to_owned(),
+        stem: if written.is_join { name.value.clone() } else { file.stem().to_owned() },
+        is_join: written.is_join,
         behaviour_place: first_behaviour.map(|span| place(sources, span)),
         plural,
         name,

@@ -226,7 +226,7 @@ fn column(snapshot: &Snapshot, resource: &Resource, field: &Field) -> Column {
 }
 
 fn embeds(target: &Resource, resource: &str, field: &str) -> bool {
-    let by = |kind: &Kind| matches!(kind, Kind::Embedded { resource: other, by } if other == resource && by == field);
+    let by = |kind: &Kind| kind.dependents().is_some_and(|(other, by)| other == resource && by == field);
     target.fields.values().any(|field| by(&field.kind))
 }
 

@@ -76,7 +76,7 @@ fn described(kind: &Kind) -> String {
     match kind {
         Kind::PolymorphicType { type_names } => format!("the type of a `ref({})`", type_names.join(" | ")),
         Kind::PolymorphicRef { .. } => "the id of a `ref` to several resources".to_owned(),
-        Kind::Embedded { resource, .. } => format!("`many: {resource}`"),
+        Kind::Embedded { resource, .. } | Kind::Links { resource, .. } => format!("`many: {resource}`"),
         kind => format!("`{}`", kind_text(kind)),
     }
 }

@@ -230,10 +230,15 @@ impl Kind {
         }
     }
 
-    /// The resource and the field of embedded records.
+    /// The resource and the field of embedded records, or of the pairs of links.
     pub fn embedded(&self) -> Option<(&Name, &Name)> {
+        self.known()?.dependents()
+    }
+
+    /// The resource of linked records, and that of their pairs.
+    pub fn links(&self) -> Option<(&Name, &Name)> {
         match self {
-            Kind::Known(FieldType::Embedded { resource, by }) => Some((resource, by)),
+            Kind::Known(FieldType::Links { resource, through, .. }) => Some((resource, through)),
             _ => None,
         }
     }

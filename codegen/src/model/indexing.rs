@@ -219,7 +219,7 @@ mod tests {
         let sources = Sources::from_example(&format!("{PRODUCT}{more}"));
         let mut problems = Problems::default();
         let syntax = crate::syntax::read(&sources, &mut problems);
-        let schema = crate::lower::lower(&syntax, &sources, &mut problems);
+        let schema = crate::lower::lower(syntax, &sources, &mut problems);
         assert_eq!(problems.count(), 0);
         schema
     }

@@ -148,6 +148,8 @@ pub struct Resource {
     pub file: Option<String>,
     /// The name of the file without its extension.
     pub stem: String,
+    /// No file declares it: a field with `through` makes it for its pairs.
+    pub is_join: bool,
     /// `resources/exchange_rate.yaml:20`, the place of the first hook or action.
     pub behaviour_place: Option<String>,
 }
@@ -172,7 +174,9 @@ impl Resource {
         let name = other.name.as_str();
         self.fields.iter().any(|field| {
             let by_kind = match &field.kind {
-                Kind::Known(FieldType::Ref { resource } | FieldType::RefList { resource }) => resource.value == name,
+                Kind::Known(
+                    FieldType::Ref { resource } | FieldType::RefList { resource } | FieldType::Links { resource, .. },
+                ) => resource.value == name,
                 kind => kind.targets().is_some_and(|targets| targets.iter().any(|target| target.value == name)),
             };
             by_kind
@@ -306,6 +310,11 @@ pub enum IncludeTarget {
     Many {
         resource: Name,
         by: Name,
+    },
+    /// The records of a resource whose ids a field has.
+    Links {
+        resource: Name,
+        field: String,
     },
     CustomFields(Span),
     /// The transitions that the caller may run.

@@ -31,6 +31,6 @@ pub fn compare(before: &Snapshot, after: &Snapshot, diff: &mut Diff) {
 
 /// True if a resource embeds the records of another by a field.
 fn has(whole: &Resource, part: &str, field: &str) -> bool {
-    let is_it = |kind: &Kind| matches!(kind, Kind::Embedded { resource, by } if resource == part && by == field);
+    let is_it = |kind: &Kind| kind.dependents().is_some_and(|(resource, by)| resource == part && by == field);
     whole.fields.values().any(|field| is_it(&field.kind))
 }

@@ -213,6 +213,7 @@ fn include(include: &model::Include) -> Include {
     let loads = match &include.target {
         IncludeTarget::One { via } => via.value.clone(),
         IncludeTarget::Many { resource, by } => format!("{}.{}", resource.value, by.value),
+        IncludeTarget::Links { field, .. } => field.clone(),
         IncludeTarget::CustomFields(_) => "custom_fields".to_owned(),
         // A name of the grammar has no spaces.
         IncludeTarget::AllowedActions => "the allowed transitions".to_owned(),

@@ -46,6 +46,9 @@ pub fn bare<N: Notation>(of: &FieldType<N>) -> Kind {
     };
     match of {
         FieldType::Embedded { resource, by } => FieldType::Embedded { resource: text(resource), by: text(by) },
+        FieldType::Links { resource, through, by, to } => {
+            FieldType::Links { resource: text(resource), through: text(through), by: text(by), to: text(to) }
+        }
         of => FieldType::read(of.facts(), arguments).unwrap_or_default(),
     }
 }
@@ -65,6 +68,7 @@ fn nothing(parameters: Parameters) -> Arguments<Stored> {
 pub fn text(kind: &Kind) -> String {
     let inner = match (kind, kind.arguments()) {
         (FieldType::Embedded { resource, by }, _) => format!("{resource}.{by}"),
+        (FieldType::Links { resource, through, by, to }, _) => format!("{resource}, {through}.{by}.{to}"),
         (_, Arguments::Length(max)) => max.to_string(),
         (_, Arguments::Digits { precision, places }) => format!("{precision}, {places}"),
         (_, Arguments::Resource(name)) => name,
@@ -83,8 +87,15 @@ pub fn read(text: &str) -> Result<Kind, String> {
         let (resource, by) = inner(&virtual_field::EMBEDDED, text)?.split_once('.')?;
         Some(Kind::Embedded { resource: resource.to_owned(), by: by.to_owned() })
     };
+    let links = || {
+        let (resource, pairs) = inner(&virtual_field::LINKS, text)?.split_once(", ")?;
+        let (through, ends) = pairs.split_once('.')?;
+        let (by, to) = ends.split_once('.')?;
+        let [resource, through, by, to] = [resource, through, by, to].map(str::to_owned);
+        Some(Kind::Links { resource, through, by, to })
+    };
     let read = |facts: &&TypeFacts| FieldType::read(facts, arguments(facts, inner(facts, text)?)?);
-    let found = TypeFacts::COLUMNS.iter().find_map(read).or_else(embedded);
+    let found = TypeFacts::COLUMNS.iter().find_map(read).or_else(embedded).or_else(links);
     found.ok_or_else(|| format!("`{text}` is not a type of a snapshot"))
 }
 
@@ -137,6 +148,15 @@ mod tests {
                 Kind::Embedded { resource: "participant".into(), by: "activity_id".into() },
                 "many(participant.activity_id)",
             ),
+            (
+                Kind::Links {
+                    resource: "tag".into(),
+                    through: "ticket_tag".into(),
+                    by: "ticket_id".into(),
+                    to: "tag_id".into(),
+                },
+                "links(tag, ticket_tag.ticket_id.tag_id)",
+            ),
             (Kind::Text, "text"),
             (Kind::Timestamp { form: TimestampForm::Seconds }, "timestamp"),
             (Kind::Enum { values: Vec::new() }, "enum"),
@@ -147,7 +167,8 @@ mod tests {
             assert_eq!(text(&kind), written);
             assert_eq!(read(written), Ok(kind));
         }
-        for text in ["", "strin", "string", "string(x)", "decimal(3)", "list(int)", "many(a)", "ref(a"] {
+        for text in ["", "strin", "string", "string(x)", "decimal(3)", "list(int)", "many(a)", "links(a, b.c)", "ref(a"]
+        {
             assert!(read(text).is_err(), "{text}");
         }
     }

@@ -261,9 +261,9 @@ impl Field {
         self.from.is_none() && self.kind.is_column()
     }
 
-    /// True if a table depends on it. An embedded field decides whether rows of another table are deleted.
+    /// True if a table depends on it. An embedded field, and links, decide whether rows of another table are deleted.
     pub fn is_stored(&self) -> bool {
-        self.is_column() || matches!(self.kind, Kind::Embedded { .. })
+        self.is_column() || self.kind.dependents().is_some()
     }
 
     /// True if clients read it.

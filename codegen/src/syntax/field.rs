@@ -118,6 +118,11 @@ pub enum SourceSyntax {
     },
     /// A value from the records that refer to this one.
     Rollup(Box<RollupSyntax>),
+    /// `many` with `through`: links to records of a resource, stored in a table of pairs.
+    Links {
+        resource: Spanned<String>,
+        through: Spanned<String>,
+    },
     /// The source could not be read, which is reported.
     Unreadable,
 }
@@ -192,6 +197,7 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         SourceSyntax::From(_) => (&["from", "deprecated"], |option| option.of_derived),
         SourceSyntax::Many { .. } => (&["many", "by", "deprecated"], |option| option.of_embedded),
         SourceSyntax::Rollup(ref rollup) => (rollup.own_keys(), |option| option.of_derived),
+        SourceSyntax::Links { .. } => (&["many", "through", "deprecated"], |option| option.of_embedded),
         SourceSyntax::Type(_) | SourceSyntax::Unreadable => (&[], |_| true),
     };
     if !own.is_empty() {
@@ -210,13 +216,15 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
         return found.map_or(SourceSyntax::Unreadable, |rollup| SourceSyntax::Rollup(Box::new(rollup)));
     }
     let written = mapping.text("type");
-    let (from, many, by) = match of_record {
-        true => (mapping.text("from"), mapping.text("many"), mapping.text("by")),
-        false => (None, None, None),
+    let (from, many, by, through) = match of_record {
+        true => (mapping.text("from"), mapping.text("many"), mapping.text("by"), mapping.text("through")),
+        false => (None, None, None, None),
     };
-    if let (None, None, Some(by)) = (&from, &many, &by) {
-        let message = "`by` needs `many`";
-        mapping.problems.push(Diagnostic::new(Code::Contradiction, by.span, message, "`many` is missing"));
+    for (key, part) in [("by", &by), ("through", &through)] {
+        if let (None, None, Some(part)) = (&from, &many, part) {
+            let message = format!("`{key}` needs `many`");
+            mapping.problems.push(Diagnostic::new(Code::Contradiction, part.span, message, "`many` is missing"));
+        }
     }
     if let Some(rows) = of_record.then(|| mapping.text("where")).flatten() {
         let problem = Diagnostic::new(Code::Contradiction, rows.span, "`where` needs a rollup", "nothing is counted");
@@ -230,7 +238,10 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
     let problems = &mut *mapping.problems;
     match (from, many, written) {
         (Some(text), ..) => path("from", &text, problems).map_or(SourceSyntax::Unreadable, SourceSyntax::From),
-        (None, Some(resource), _) => SourceSyntax::Many { resource, by },
+        (None, Some(resource), _) => match through {
+            Some(through) => SourceSyntax::Links { resource, through },
+            None => SourceSyntax::Many { resource, by },
+        },
         (None, None, Some(text)) => {
             type_word::read(&text, problems).map_or(SourceSyntax::Unreadable, SourceSyntax::Type)
         }

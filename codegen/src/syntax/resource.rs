@@ -66,6 +66,8 @@ pub struct ResourceSyntax {
     pub states: Option<StatesSyntax>,
     pub hooks: Vec<Spanned<Hook>>,
     pub seed: Option<Name>,
+    /// No file declares it: a field with `through` makes it.
+    pub is_join: bool,
     /// The places of keys that diagnostics point at.
     pub key_spans: KeySpans,
 }
@@ -153,6 +155,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         states: states::states(&mut mapping),
         hooks: mapping.words("hooks").unwrap_or_default(),
         seed: mapping.text("seed"),
+        is_join: false,
         key_spans: KeySpans {
             operations: mapping.key_span("operations"),
             delete: mapping.key_span("delete"),

@@ -24,6 +24,14 @@ pub struct TypeSyntax {
     pub span: Span,
 }
 
+impl TypeSyntax {
+    /// Moves the type and its arguments to a place, for one that no file has.
+    pub fn place(&mut self, at: Span) {
+        (self.word.span, self.span) = (at, at);
+        self.arguments.iter_mut().for_each(|argument| argument.place(at));
+    }
+}
+
 /// Reads a type; an unreadable one is reported.
 pub fn read(text: &Spanned<String>, problems: &mut Problems) -> Option<TypeSyntax> {
     let mut scanner = Scanner { text: &text.value, at: 0, span: text.span };

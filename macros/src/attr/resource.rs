@@ -141,10 +141,10 @@ fn under(entry: &Entry, problems: &mut Problems) -> Option<Under> {
     Some(Under { resource: resource?, field: field? })
 }
 
-const INCLUDE_KEYS: &[&str] = &["name", "via", "many", "by", "custom_fields", "allowed_actions", "fields"];
+const INCLUDE_KEYS: &[&str] = &["name", "via", "many", "by", "links", "custom_fields", "allowed_actions", "fields"];
 
 fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
-    let (mut name, mut via, mut many, mut by) = (None, None, None, None);
+    let (mut name, mut via, mut many, mut by, mut links) = (None, None, None, None, None);
     let (mut custom_fields, mut allowed_actions) = (None, None);
     let mut fields = Vec::new();
     for part in inside(entry, "name = \"…\", via = \"…\"", problems)? {
@@ -153,6 +153,7 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
             "via" => once(&mut via, text(part, problems), part, problems),
             "many" => once(&mut many, text(part, problems), part, problems),
             "by" => once(&mut by, text(part, problems), part, problems),
+            "links" => once(&mut links, text(part, problems), part, problems),
             "custom_fields" => once(&mut custom_fields, flag(part, problems), part, problems),
             "allowed_actions" => once(&mut allowed_actions, flag(part, problems), part, problems),
             "fields" => fields.extend(texts(part, problems)),
@@ -160,13 +161,15 @@ fn include(entry: &Entry, problems: &mut Problems) -> Option<Include> {
         }
     }
     let name = needed(name, "name", entry, problems);
-    let target = match (via, many, by, custom_fields, allowed_actions) {
-        (Some(via), None, None, None, None) => Target::One { via },
-        (None, Some(resource), Some(by), None, None) => Target::Many { resource, by },
-        (None, None, None, Some(_), None) => Target::CustomFieldValues,
-        (None, None, None, None, Some(_)) => Target::AllowedActions,
+    let target = match (via, many, by, links, custom_fields, allowed_actions) {
+        (Some(via), None, None, None, None, None) => Target::One { via },
+        (None, Some(resource), Some(by), None, None, None) => Target::Many { resource, by },
+        (None, None, None, Some(field), None, None) => Target::Links { field },
+        (None, None, None, None, Some(_), None) => Target::CustomFieldValues,
+        (None, None, None, None, None, Some(_)) => Target::AllowedActions,
         _ => {
-            let forms = "`via = \"…\"`, `many = \"…\", by = \"…\"`, `custom_fields` or `allowed_actions`";
+            let forms =
+                "`via = \"…\"`, `many = \"…\", by = \"…\"`, `links = \"…\"`, `custom_fields` or `allowed_actions`";
             problems.report(entry.span(), format!("an include takes exactly one of {forms}"));
             return None;
         }

@@ -1,4 +1,4 @@
-//! Reader of `#[derived(…)]`, `#[embedded(…)]` and `#[computed(…)]`: fields without a column, written on the column
+//! Reader of `#[derived(…)]`, `#[embedded(…)]`, `#[links(…)]` and `#[computed(…)]`: fields without a column, written on the column
 //! before them.
 
 use charter_model::{FieldOption, OptionFacts};
@@ -9,15 +9,17 @@ use syn::spanned::Spanned;
 use super::entry::{Entry, Value};
 use super::field::read_flag;
 use super::{entries, flag, once, text, texts, unknown};
-use crate::ast::{Computed, Derived, Embedded, Flags, Member, Word};
+use crate::ast::{Computed, Derived, Embedded, Flags, Links, Member, Word};
 use crate::problems::Problems;
 
-/// Reads the attribute if it is one of the three.
+/// Reads the attribute if it is one of the four.
 pub fn read(attribute: &Attribute, problems: &mut Problems) -> Option<Member> {
     if attribute.path().is_ident("derived") {
         derived(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Derived)
     } else if attribute.path().is_ident("embedded") {
         embedded(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Embedded)
+    } else if attribute.path().is_ident("links") {
+        links(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Links)
     } else if attribute.path().is_ident("computed") {
         computed(attribute.path().span(), &entries(attribute, problems)?, problems).map(Member::Computed)
     } else {
@@ -77,6 +79,29 @@ fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Em
         problems.report(span, "an embedded field needs `resource = \"…\"` and `by = \"…\"`");
     }
     Some(Embedded { name: name?, resource: resource?, by: by?, flags })
+}
+
+fn links(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Links> {
+    const PARTS: [&str; 4] = ["resource", "through", "by", "to"];
+    let (mut parts, mut flags) = ([const { None }; 4], Flags::default());
+    let known = with_options(EMBEDDED_KEYS, |option| option.of_embedded);
+    let (name, rest) = name(span, entries, problems);
+    for entry in rest {
+        match entry.key().as_str() {
+            key if PARTS.contains(&key) => {
+                if let Some(position) = PARTS.iter().position(|part| *part == key) {
+                    once(&mut parts[position], text(entry, problems), entry, problems);
+                }
+            }
+            key if known.contains(&key) => read_flag(&mut flags, entry, problems),
+            _ => unknown(entry, &[&PARTS[..], known.as_slice()].concat(), problems),
+        }
+    }
+    let [resource, through, by, to] = parts;
+    if [&resource, &through, &by, &to].iter().any(|part| part.is_none()) {
+        problems.report(span, "links need `resource = \"…\"`, `through = \"…\"`, `by = \"…\"` and `to = \"…\"`");
+    }
+    Some(Links { name: name?, resource: resource?, through: through?, by: by?, to: to?, flags })
 }
 
 fn computed(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Computed> {

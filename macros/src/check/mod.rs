@@ -19,7 +19,7 @@ pub fn resource(resource: &Resource, problems: &mut Problems) {
         match member {
             Member::Column(column) => field::column(column, resource, problems),
             Member::Derived(derived) => field::derived(derived, resource, problems),
-            Member::Embedded(_) => {}
+            Member::Embedded(_) | Member::Links(_) => {}
             Member::Computed(computed) => {
                 for name in &computed.from {
                     settings::find_column(resource, name, problems);

@@ -102,7 +102,8 @@ fn references(resource: &Resource, problems: &mut Problems) {
             Target::CustomFieldValues if settings.custom_fields.is_none() => {
                 problems.report(include.name.span, "the include needs `#[resource(custom_fields)]`");
             }
-            Target::Many { .. } | Target::CustomFieldValues | Target::AllowedActions => {}
+            // The catalog links them at start.
+            Target::Many { .. } | Target::Links { .. } | Target::CustomFieldValues | Target::AllowedActions => {}
         }
     }
     unrepeated(settings.includes.iter().map(|include| &include.name), "include", problems);

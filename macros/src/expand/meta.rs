@@ -7,8 +7,8 @@ use quote::{format_ident, quote};
 
 use super::{action, id_variant};
 use crate::ast::{
-    Check, Computed, DefaultValue, Deprecation, Derived, Embedded, Field, Flags, Include, Kind, Member, Resource,
-    SpannedRule, Target, Unique, Word,
+    Check, Computed, DefaultValue, Deprecation, Derived, Embedded, Field, Flags, Include, Kind, Links, Member,
+    Resource, SpannedRule, Target, Unique, Word,
 };
 
 pub fn resource(resource: &Resource) -> TokenStream {
@@ -53,6 +53,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
         Member::Column(column) => field(column),
         Member::Derived(field) => derived(field, resource),
         Member::Embedded(field) => embedded(field),
+        Member::Links(field) => links(field),
         Member::Computed(field) => computed(field),
     });
     let unique = settings.unique.iter().map(unique);
@@ -168,6 +169,16 @@ fn embedded(field: &Embedded) -> TokenStream {
         values.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
     }
     meta(&field.name.text, quote!(Embedded { resource: #resource, by: #by }), &values)
+}
+
+fn links(field: &Links) -> TokenStream {
+    let [resource, through, by, to] = [&field.resource, &field.through, &field.by, &field.to].map(|word| &word.text);
+    let mut values = flags(&field.flags, false);
+    if field.flags.detail.is_none() {
+        values.push(quote!(filter: ::charter_runtime::generated::Filter::Off));
+    }
+    let kind = quote!(Links { resource: #resource, through: #through, by: #by, to: #to });
+    meta(&field.name.text, kind, &values)
 }
 
 fn computed(field: &Computed) -> TokenStream {
@@ -324,6 +335,10 @@ fn include(include: &Include) -> TokenStream {
         Target::Many { resource, by } => {
             let (resource, by) = (&resource.text, &by.text);
             quote!(Many { resource: #resource, by: #by })
+        }
+        Target::Links { field } => {
+            let field = &field.text;
+            quote!(Links { field: #field })
         }
         Target::CustomFieldValues => quote!(CustomFieldValues),
         Target::AllowedActions => quote!(AllowedActions),

@@ -259,6 +259,8 @@ pub enum IncludeTarget {
     One { via: &'static str },
     /// All records of `resource` whose field `by` is this record's id.
     Many { resource: &'static str, by: &'static str },
+    /// The records whose ids this field of [`Kind::Links`] has.
+    Links { field: &'static str },
     /// The definitions and values of the record's custom fields.
     CustomFieldValues,
     /// The transitions of the record, and which of them the caller may run.

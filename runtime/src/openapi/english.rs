@@ -69,11 +69,14 @@ pub(crate) fn short_field(catalog: &Catalog, fields: &[FieldMeta], field: &Field
         _ => false,
     };
     let said = match (field.description, field.kind) {
-        ("", Kind::Ref { .. } | Kind::RefList { .. } | Kind::PolymorphicRef { .. } | Kind::Embedded { .. })
-            if !is_plain_reference =>
-        {
-            meaning(catalog, fields, field)
-        }
+        (
+            "",
+            Kind::Ref { .. }
+            | Kind::RefList { .. }
+            | Kind::Links { .. }
+            | Kind::PolymorphicRef { .. }
+            | Kind::Embedded { .. },
+        ) if !is_plain_reference => meaning(catalog, fields, field),
         ("", _) => String::new(),
         (declared, _) => sentence(declared),
     };
@@ -138,7 +141,9 @@ fn meaning(catalog: &Catalog, fields: &[FieldMeta], field: &FieldMeta) -> String
                 format!("The id of {}: {role}.", with_article(&other))
             }
         }
-        (_, Kind::RefList { resource }) => format!("The ids of its {}.", records(catalog.linked(resource).meta)),
+        (_, Kind::RefList { resource } | Kind::Links { resource, .. }) => {
+            format!("The ids of its {}.", records(catalog.linked(resource).meta))
+        }
         (_, Kind::PolymorphicRef { type_field }) => {
             format!("The id of the referenced record, whose type is in `{type_field}`.")
         }

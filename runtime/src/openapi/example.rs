@@ -107,7 +107,7 @@ impl Examples<'_> {
                 let one = sample_text::words(&english::words(field.name), Length { least: 1, most: max as usize });
                 json!(vec![one.to_lowercase(); elements(field)])
             }
-            Kind::RefList { .. } => json!((1..=elements(field)).collect::<Vec<_>>()),
+            Kind::RefList { .. } | Kind::Links { .. } => json!((1..=elements(field)).collect::<Vec<_>>()),
             Kind::Json | Kind::CustomFields => json!({}),
             Kind::Computed { .. } => json!("https://example.com/files/1"),
             kind => match &kind.facts().format {

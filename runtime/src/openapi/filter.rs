@@ -88,6 +88,7 @@ fn all_filters(catalog: &Catalog, entry: &Entry) -> Node {
         english::records(entry.meta),
         FilterForm::EACH
     );
+    let described = format!("{described}{}", over_relations(entry));
     Node::object()
         .with("name", "q")
         .with("in", "query")
@@ -96,6 +97,17 @@ fn all_filters(catalog: &Catalog, entry: &Entry) -> Node {
         .with("explode", true)
         .with("schema", schema)
         .with("example", example)
+}
+
+/// The sentence about the relations to several records; empty without one.
+fn over_relations(entry: &Entry) -> String {
+    let names: Vec<String> = query::to_many_names(entry.meta).map(|name| format!("`{name}`")).collect();
+    let Some(first) = names.first().map(|name| name.trim_matches('`')) else { return String::new() };
+    format!(
+        " `q[<relation>.<field>_<predicate>]` is true if one record of the relation matches ({}), \
+         `q[{first}.some][<field>_<predicate>]` if one matches all conditions in brackets, and `q[{first}.none][…]` if none does.",
+        names.join(", ")
+    )
 }
 
 /// `q[name_cont]`

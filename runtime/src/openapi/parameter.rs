@@ -174,7 +174,11 @@ pub(super) fn of_action(catalog: &Catalog, fields: &'static [FieldMeta]) -> Vec<
         let described = english::field(catalog, fields, field);
         let node = query(field.name, &described, limited(schema, field), example);
         let node = if field.required { node.with("required", true) } else { node };
-        if matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. }) { separated(node) } else { node }
+        if matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. }) {
+            separated(node)
+        } else {
+            node
+        }
     };
     fields.iter().map(parameter).collect()
 }
@@ -267,7 +271,7 @@ pub(super) fn value(kind: Kind) -> Node {
         Kind::Enum { values } => Node::object().with("type", "string").with("enum", json!(values)),
         Kind::PolymorphicType { type_names } => Node::object().with("type", "string").with("enum", json!(type_names)),
         Kind::StringList { .. } => array(json!({ "type": "string" })),
-        Kind::RefList { .. } => array(json!({ "type": "integer" })),
+        Kind::RefList { .. } | Kind::Links { .. } => array(json!({ "type": "integer" })),
         kind => formatted(kind, |pattern| pattern.read).unwrap_or_else(|| text(None)),
     }
 }

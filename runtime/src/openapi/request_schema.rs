@@ -113,7 +113,7 @@ pub(super) fn field(
 pub(super) fn accepts_empty_text(field: &FieldMeta) -> bool {
     match field.kind {
         Kind::Text | Kind::String { .. } => field.nullable && field.rules.iter().any(narrows_text),
-        Kind::StringList { .. } | Kind::RefList { .. } => {
+        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. } => {
             !field.rules.iter().any(|rule| matches!(rule, Rule::MinLength(n) if *n > 0))
         }
         Kind::Embedded { .. } => true,
@@ -137,7 +137,7 @@ pub(super) fn literal(kind: Kind, text: &str) -> Value {
         }
         Kind::Json => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
         Kind::StringList { .. } => json!(text.split(',').map(str::trim).collect::<Vec<_>>()),
-        Kind::RefList { .. } => {
+        Kind::RefList { .. } | Kind::Links { .. } => {
             json!(text.split(',').filter_map(|id| id.trim().parse::<i64>().ok()).collect::<Vec<_>>())
         }
         _ => json!(text),
@@ -211,7 +211,7 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
                 Node::object().with("type", "string").with("minLength", 1).with("pattern", pattern::NOT_BLANK);
             vec![list(field, element.with("maxLength", i64::from(max)))]
         }
-        Kind::RefList { .. } => vec![list(field, id())],
+        Kind::RefList { .. } | Kind::Links { .. } => vec![list(field, id())],
         Kind::Json => vec![response_schema::any_json()],
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]

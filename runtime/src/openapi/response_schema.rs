@@ -104,7 +104,7 @@ pub(super) fn value(catalog: &Catalog, field: &FieldMeta) -> Node {
             Node::object().with("type", "integer").with("enum", json!(codes))
         }
         Kind::StringList { max } => list(text().with("maxLength", i64::from(max))),
-        Kind::RefList { .. } => list(number("int64")),
+        Kind::RefList { .. } | Kind::Links { .. } => list(number("int64")),
         Kind::Json => any_json(),
         Kind::CustomFields => custom_values(),
         Kind::Embedded { resource, by } => list(of_embedded(catalog, catalog.linked(resource), by)),
@@ -178,6 +178,12 @@ pub(super) fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -
     let null = || Node::object().with("type", "null");
     let (schema, what) = match include.target {
         IncludeTarget::Many { resource, .. } => {
+            (list(record(resource)), format!("Its {}", english::records(catalog.linked(resource).meta)))
+        }
+        IncludeTarget::Links { field } => {
+            let Some(Kind::Links { resource, .. }) = entry.field(field).map(|field| field.kind) else {
+                return Node::object();
+            };
             (list(record(resource)), format!("Its {}", english::records(catalog.linked(resource).meta)))
         }
         IncludeTarget::CustomFieldValues => {

@@ -75,7 +75,9 @@ impl DisplayNames {
         for field in fields {
             for record in records {
                 let referenced = match value::kind_of(entry, field) {
-                    Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+                    Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => {
+                        Some(resource)
+                    }
                     Kind::PolymorphicRef { type_field } => record
                         .value(type_field)
                         .as_str()
@@ -106,7 +108,7 @@ impl DisplayNames {
         let ids = rows.into_iter().flat_map(|row| {
             let column = columns.iter().find(|column| column.name == row.field);
             let referenced = column.and_then(|column| match column.kind {
-                Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+                Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => Some(resource),
                 _ => None,
             });
             row.value.split(',').filter_map(move |id| Some((referenced?, id.trim().parse::<i64>().ok()?)))

@@ -61,6 +61,10 @@ fn contradictions(field: &Field, problems: &mut Problems) {
                 "derived",
                 "`from` defines the type and the rules of a derived field: those of the field that it shows",
             ),
+            _ if field.kind.links().is_some() => (
+                "a list of links",
+                "`many` and `through` define it: clients send the ids of existing records, in any order",
+            ),
             _ => {
                 ("embedded", "`many` and `by` define embedded records; their fields are declared in the other resource")
             }

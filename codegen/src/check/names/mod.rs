@@ -57,6 +57,9 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
 }
 
 fn file_name(resource: &Resource, problems: &mut Problems) {
+    if resource.is_join {
+        return;
+    }
     let wanted = format!("{}.yaml", resource.name.value);
     let file = resource.file.as_deref().unwrap_or_default();
     let written = file.rsplit('/').next().unwrap_or(file);

@@ -6,7 +6,8 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Name, Resource, Schema, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    for field in &resource.fields {
+    // The check of the links reports the two ends of pairs.
+    for field in resource.fields.iter().filter(|_| !resource.is_join) {
         let Some((word, effect)) = on_delete(field) else { continue };
         // The other column of a polymorphic reference, and a type that is reported already.
         if field.kind.is_unknown()

@@ -6,7 +6,7 @@ use crate::model::{Field, Kind, Name, Resource, Schema, Shown};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
-        let Some((target, by)) = field.kind.embedded() else { continue };
+        let Some((target, by)) = field.kind.embedded().filter(|_| field.kind.is_embedded()) else { continue };
         if !known(schema, target, problems) {
             continue;
         }

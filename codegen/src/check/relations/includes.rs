@@ -20,6 +20,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
                 }
                 Vec::new()
             }
+            IncludeTarget::Links { resource, .. } => vec![resource.value.clone()],
             IncludeTarget::AllowedActions => Vec::new(),
         };
         report_repeated(&include.fields, problems);

@@ -1,8 +1,9 @@
-//! Relation checks: references, embedded records, nested resources and includes.
+//! Relation checks: references, embedded records, links, nested resources and includes.
 
 pub(super) mod deletions;
 pub(super) mod embedded;
 pub(super) mod includes;
+pub(super) mod links;
 pub(super) mod nesting;
 pub(super) mod reference_cycles;
 pub(super) mod references;

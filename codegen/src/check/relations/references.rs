@@ -8,6 +8,10 @@ use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Kind, Name, Resource, Rule, Schema, Shown, Type};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    // The check of the links reports the two ends of pairs.
+    if resource.is_join {
+        return;
+    }
     for scope in scopes(resource) {
         for field in scope.fields.iter().filter(|field| field.is_declared()) {
             match &field.kind {

@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
             } else if let Some(problem) = unfit(field, &entry.value) {
                 problems.push(problem);
             } else if let Value::List(items) = &entry.value.value {
-                match field.kind.embedded() {
+                match field.kind.embedded().filter(|_| field.kind.is_embedded()) {
                     Some((resource, by)) => {
                         self.embedded(resource.as_str(), by.as_str(), items, sown, problems);
                     }
@@ -180,7 +180,9 @@ impl<'a> Rows<'a> {
     fn missing_references(&self, field: &Field, entries: &[Entry], sown: SeedState<'_>, problems: &mut Problems) {
         let Some(given) = entries.iter().find(|entry| entry.key.value == field.name.value) else { return };
         let target = match &field.kind {
-            Kind::Known(Type::Ref { resource } | Type::RefList { resource }) => Some(resource.as_str()),
+            Kind::Known(Type::Ref { resource } | Type::RefList { resource } | Type::Links { resource, .. }) => {
+                Some(resource.as_str())
+            }
             Kind::Known(Type::PolymorphicRef { type_field }) => {
                 let word = value_in_row(self.resource, entries, type_field.as_str());
                 let is_it =
@@ -257,7 +259,9 @@ fn platforms(sown: SeedState<'_>, target: &str, field: &Field) -> Option<String>
 fn elements(field: &Field, items: &[Node], span: Span, problems: &mut Problems) {
     let kind: Kind = match &field.kind {
         Kind::Known(Type::StringList { max }) => Type::String { max: *max }.into(),
-        Kind::Known(Type::RefList { resource }) => Type::Ref { resource: resource.clone() }.into(),
+        Kind::Known(Type::RefList { resource } | Type::Links { resource, .. }) => {
+            Type::Ref { resource: resource.clone() }.into()
+        }
         _ => return,
     };
     for item in items {

@@ -55,6 +55,30 @@ pub const ENTRIES: &[Entry] = &[
         right: "# resources/activity.yaml\nresource: activity\nfields:\n  participants: { many: participant }\n# resources/participant.yaml\nresource: participant\noperations: []\nfields:\n  activity_id: { type: ref(activity), required: true }\n",
     },
     Entry {
+        code: Code::JoinTable,
+        title: "a table of pairs that cannot be made",
+        explanation: "`through` names the resource that the build makes for the pairs of two records. No file declares \
+            it, and no other field names it: a pair belongs to one field. From the other side, the records are found by a filter.",
+        wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  tags: { many: tag, through: ticket_tag }\n# resources/tag.yaml\nresource: tag\n# resources/ticket_tag.yaml\nresource: ticket_tag\noperations: []\nfields:\n  ticket_id: { type: ref(ticket), required: true }\n  tag_id: { type: ref(tag), required: true }\n",
+        right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  tags: { many: tag, through: ticket_tag }\n# resources/tag.yaml\nresource: tag\n",
+    },
+    Entry {
+        code: Code::LinkName,
+        title: "links without a name for their ids",
+        explanation: "The name of a field with `through` is a plural: clients read and write `tag_ids` for `tags`, and the pairs \
+            have the columns `tag_id` and, for the resource of the file, `ticket_id`. The two differ.",
+        wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  tag: { many: tag, through: ticket_tag }\n# resources/tag.yaml\nresource: tag\n",
+        right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  tags: { many: tag, through: ticket_tag }\n# resources/tag.yaml\nresource: tag\n",
+    },
+    Entry {
+        code: Code::LinkTarget,
+        title: "records that cannot be linked",
+        explanation: "Links need ids at both ends, which a singleton does not have, and records that are written alone: \
+            embedded records are written with their parent.",
+        wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  regions: { many: settings, through: ticket_region }\n# resources/settings.yaml\nresource: settings\nplural: settings\nsingleton: true\n",
+        right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  regions: { many: region, through: ticket_region }\n# resources/region.yaml\nresource: region\n",
+    },
+    Entry {
         code: Code::Nesting,
         title: "an invalid parent",
         explanation: "`under` puts the path of a resource below that of its parent. The parent is declared in this \

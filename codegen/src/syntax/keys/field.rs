@@ -200,7 +200,7 @@ pub static FIELD: Table = Table {
             Shape::Name,
             "none",
             "many: activity_participant",
-            "Embedded records, read and written with this one. The other resource has `operations: []`. It also takes `by`, `deprecated`, `label` and `description`.",
+            "Embedded records, read and written with this one. The other resource has `operations: []`. It also takes `by` or `through`, `deprecated`, `label` and `description`.",
         ),
         key(
             "by",
@@ -229,6 +229,13 @@ pub static FIELD: Table = Table {
             "all records",
             "where: returned_on is null",
             "With `count`, `sum`, `min` and `max`: the condition of the records that count, over their own fields.",
+        ),
+        key(
+            "through",
+            Shape::Name,
+            "none",
+            "through: ticket_tag",
+            "With `many`: links to records that have routes of their own. `tags: { many: tag, through: ticket_tag }` of `ticket` makes the resource and the table of pairs, the field `tag_ids`, by which clients read and write the links, and the include `tags`.",
         ),
         VALUE,
         DEPRECATION,

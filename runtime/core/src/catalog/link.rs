@@ -68,8 +68,8 @@ pub(super) fn parents(meta: &ResourceMeta, metas: &Metas<'_>) -> Vec<Parent> {
     }
     let holders = metas.values().flat_map(|holder| holder.fields.iter().map(|field| (holder.name, field.kind)));
     let mut parents: Vec<Parent> = holders
-        .filter_map(|(holder, kind)| match kind {
-            Kind::Embedded { resource, by } if resource == meta.name => parent(by, holder),
+        .filter_map(|(holder, kind)| match kind.dependents() {
+            Some((resource, by)) if *resource == meta.name => parent(by, holder),
             _ => None,
         })
         .collect();
@@ -117,6 +117,10 @@ pub(super) fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &m
         match field.kind {
             Kind::Ref { resource } | Kind::RefList { resource } => resources.push(resource),
             Kind::Embedded { resource, by } => fields.push((resource, by)),
+            Kind::Links { resource, through, by, to } => {
+                resources.push(resource);
+                fields.extend([(through, by), (through, to)]);
+            }
             Kind::PolymorphicType { type_names } => {
                 for type_name in type_names.iter().filter(|name| !metas.values().any(|other| other.type_name == **name))
                 {
@@ -134,6 +138,9 @@ pub(super) fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &m
     for include in meta.includes {
         match include.target {
             IncludeTarget::Many { resource, by } => fields.push((resource, by)),
+            IncludeTarget::Links { field } if !has_links(meta, field) => {
+                problems.push(format!("{name} includes `{}` by `{field}`, which has no links", include.name));
+            }
             IncludeTarget::One { via } if !has(meta, via) => {
                 problems.push(format!("{name} includes `{}` through `{via}`, which is not a field", include.name));
             }
@@ -154,6 +161,11 @@ pub(super) fn check(meta: &'static ResourceMeta, metas: &Metas<'_>, problems: &m
 /// True if the resource has a column of this name.
 fn has(meta: &ResourceMeta, name: &str) -> bool {
     meta.fields.iter().any(|field| field.name == name && field.is_column())
+}
+
+/// True if the resource has links by this name.
+fn has_links(meta: &ResourceMeta, name: &str) -> bool {
+    meta.fields.iter().any(|field| field.name == name && matches!(field.kind, Kind::Links { .. }))
 }
 
 /// The title of a resource. Its fields must exist in list items.

@@ -121,8 +121,7 @@ pub async fn consequences(context: &Context<'_>, entry: &Entry, verb: &str, ids:
 /// Adds the consequences of a deletion for other records.
 async fn of_deletion(context: &Context<'_>, entry: &Entry, ids: &[i64], found: &mut Vec<Consequence>) -> Result<()> {
     let embeds = |other: &Entry, field: &FieldMeta| {
-        let is_it =
-            |kind| matches!(kind, Kind::Embedded { resource, by } if resource == other.meta.name && by == field.name);
+        let is_it = |kind: Kind| kind.dependents() == Some((&other.meta.name, &field.name));
         entry.meta.fields.iter().any(|own| is_it(own.kind))
     };
     by_on_delete(context, entry, ids, found).await?;

@@ -28,7 +28,7 @@ pub fn visible(context: &Context<'_>, entry: &Entry) -> Condition {
 
 /// The same condition for deleted records. Their required parents may be deleted too.
 pub fn deleted(context: &Context<'_>, entry: &Entry) -> Condition {
-    deletion_mark(entry, true).and(permitted(context, entry))
+    marked(entry).and(permitted(context, entry))
 }
 
 /// The condition for the records of a list: [`visible`] or [`deleted`], and the resource's `list_scope`.
@@ -48,17 +48,13 @@ pub fn hidden(context: &Context<'_>, entry: &Entry) -> Option<Condition> {
 
 /// The condition that neither the record nor any of its required parents is deleted.
 pub fn present(entry: &Entry) -> Condition {
-    let condition = if entry.meta.soft_delete { deletion_mark(entry, false) } else { Condition::always() };
-    match &entry.required_parents {
-        Some(standing) => condition.and(Condition::RequiredParents(standing.clone())),
-        None => condition,
-    }
+    Condition::present(entry)
 }
 
-/// The condition on `deleted_at`: null, or not null if `negated`.
-fn deletion_mark(entry: &Entry, negated: bool) -> Condition {
+/// The condition that a record is deleted.
+fn marked(entry: &Entry) -> Condition {
     match entry.field("deleted_at") {
-        Some(mark) => Condition::test(Source::own(mark), Test::Null { negated }),
+        Some(mark) => Condition::test(Source::own(mark), Test::Null { negated: true }),
         None => Condition::always(),
     }
 }

@@ -6,6 +6,7 @@ use sea_orm::Value;
 
 use super::custom_field_sql;
 use super::expression::RowExpression;
+use crate::catalog::Entry;
 use crate::custom_field::CustomKind;
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::record::{RequiredParents, Source};
@@ -22,6 +23,8 @@ pub enum Condition {
     },
     /// No required parent of the record is soft-deleted. The SQL is rendered at start-up.
     RequiredParents(Arc<RequiredParents>),
+    /// At least one of the records that belong to the record meets their condition.
+    Has(Children),
     /// The referenced record exists and meets the reference's condition.
     Refers(Reference),
     /// A test of a field of the referenced record. If that record does not meet the reference's condition, NULL is
@@ -54,6 +57,16 @@ pub struct Reference {
     /// The field that holds the id.
     pub via: &'static FieldMeta,
     /// The referenced table.
+    pub table: &'static str,
+    pub condition: Box<Condition>,
+}
+
+/// Records that belong to a record, and the condition on them.
+#[derive(Debug, Clone)]
+pub struct Children {
+    /// Their field that holds the id of the record.
+    pub by: &'static FieldMeta,
+    /// Their table.
     pub table: &'static str,
     pub condition: Box<Condition>,
 }
@@ -140,6 +153,18 @@ impl Condition {
         Condition::test(Source::own(field), Test::In { values, negated: false })
     }
 
+    /// The condition that neither a record of the resource nor any of its required parents is deleted.
+    pub fn present(entry: &Entry) -> Condition {
+        let condition = match entry.field("deleted_at").filter(|_| entry.meta.soft_delete) {
+            Some(mark) => Condition::test(Source::own(mark), Test::Null { negated: false }),
+            None => Condition::always(),
+        };
+        match &entry.required_parents {
+            Some(standing) => condition.and(Condition::RequiredParents(standing.clone())),
+            None => condition,
+        }
+    }
+
     pub fn test(source: Source, test: Test) -> Condition {
         Condition::Test { target: Target::Column(source), test }
     }
@@ -184,6 +209,7 @@ impl Condition {
             Condition::Overlaps { ids, .. } => ids.len(),
             Condition::Expression(expression) => expression.values(),
             Condition::Refers(reference) => reference.condition.values(),
+            Condition::Has(children) => children.condition.values(),
             Condition::ReferencedField { reference, test, .. } => reference.condition.values() + test.values(),
             Condition::Test { test, .. } => test.values(),
         }
@@ -222,6 +248,10 @@ impl Condition {
                 found.push(reference.table);
                 reference.condition.tables(found);
             }
+            Condition::Has(children) => {
+                found.push(children.table);
+                children.condition.tables(found);
+            }
             Condition::Expression(expression) => found.extend(&expression.tables),
             Condition::Test { .. } | Condition::Overlaps { .. } | Condition::Candidates { .. } | Condition::Ids(_) => {}
         }
@@ -237,6 +267,7 @@ impl Condition {
             | Condition::RequiredParents(_)
             // They have subqueries with their own joins.
             | Condition::Refers(_)
+            | Condition::Has(_)
             | Condition::ReferencedField { .. }
             | Condition::Expression(_)
             | Condition::Overlaps { .. }

@@ -1,6 +1,6 @@
 //! Conditions as readable text for `explain`. Values are replaced by `?`.
 
-use super::condition::{Condition, MatchPosition, Reference, Target, Test};
+use super::condition::{Children, Condition, MatchPosition, Reference, Target, Test};
 use crate::record::RECORD;
 use crate::record::Source;
 
@@ -19,6 +19,9 @@ pub fn describe(condition: &Condition) -> String {
         Condition::RequiredParents(parents) => format!("its parents in {} are not deleted", parents.tables.join(", ")),
         Condition::Refers(Reference { via, condition, .. }) => {
             format!("{} refers to a record where {}", via.name, describe(condition))
+        }
+        Condition::Has(Children { by, table, condition }) => {
+            format!("a record of {table} refers to it by {} where {}", by.name, describe(condition))
         }
         Condition::ReferencedField { reference, source, test } => format!(
             "{}.{} {}, where {}",

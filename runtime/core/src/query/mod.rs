@@ -22,6 +22,7 @@ mod search;
 mod sql;
 mod summary;
 mod summary_sql;
+mod to_many;
 mod trigram;
 mod value;
 
@@ -40,7 +41,7 @@ pub use plan::{
 pub use predicate_test::max_elements;
 pub use relative::{DATE_PATTERN, RelativeTime, RelativeUnit, TIMESTAMP_PATTERN, WORDS};
 pub use relative_condition::{ME, RelativeTo, mentions_time, refers_to_user};
-pub use request::{Pair, Request, Term, Values, decode};
+pub use request::{Pair, Quantifier, Request, Term, Values, decode};
 pub use resolve::{allows, embedded_names, include_names, is_filterable, may_include};
 pub use saved_view::{Filter, Logic, SavedView, filters_condition, read_filters, too_many_conditions};
 pub use search::{MAX_SEARCH_WORDS, search_fields, search_words};
@@ -50,5 +51,6 @@ pub use summary::{
     can_aggregate, has_periods, is_key,
 };
 pub use summary_sql::{read_total, total_columns, write_summary};
+pub use to_many::to_many_names;
 pub use trigram::{indexed_condition, match_expression};
 pub use value::{read_boolean, read_value};

@@ -2,7 +2,7 @@
 
 use charter_model::Predicate;
 
-use super::request::{Pair, Request, Term, Values, decode, split_names};
+use super::request::{Group, Pair, Quantifier, Request, Term, Values, decode, split_names};
 use crate::error::{Error, Result};
 
 /// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `search`, `view_id`, `filters`,
@@ -38,7 +38,7 @@ pub fn parse(query: &str) -> Result<Request> {
             "filters" => request.filters = Some(value),
             "include" | "include[]" => request.include.extend(split_names(&value)),
             "fields" | "fields[]" => request.fields.get_or_insert_default().extend(split_names(&value)),
-            _ if name.starts_with("q[") => add_term(&mut request.terms, &name, value)?,
+            _ if name.starts_with("q[") => add(&mut request, &name, value)?,
             // Ignoring it would return every record where the client wants few.
             "q" => return Err(Error::Malformed("`q` is not of the form `q[<field>_<predicate>]`.".into())),
             _ if name.starts_with("filters[") => {
@@ -66,20 +66,37 @@ fn sort_key(written: &str) -> String {
     }
 }
 
-fn add_term(terms: &mut Vec<Term>, name: &str, value: String) -> Result<()> {
+/// Adds a condition, or one of a group: `q[lines.some][quantity_gt]`.
+fn add(request: &mut Request, name: &str, value: String) -> Result<()> {
     let malformed = || Error::Malformed(format!("`{name}` is not of the form `q[<field>_<predicate>]`."));
     let (key, rest) = name[2..].split_once(']').ok_or_else(malformed)?;
+    let quantified = key.rsplit_once('.').and_then(|(of, word)| Some((of, Quantifier::from_word(word)?)));
+    let (Some((relation, quantifier)), Some(inner)) = (quantified, rest.strip_prefix('[')) else {
+        return add_term(&mut request.terms, "q", (key, rest), value).ok_or_else(malformed);
+    };
+    let parameter = format!("q[{key}]");
+    let position = request.groups.iter().position(|group| group.parameter == parameter).unwrap_or_else(|| {
+        let relation = relation.to_owned();
+        request.groups.push(Group { parameter: parameter.clone(), relation, quantifier, terms: Vec::new() });
+        request.groups.len() - 1
+    });
+    let inner = inner.split_once(']').filter(|(key, _)| !key.is_empty()).ok_or_else(malformed)?;
+    add_term(&mut request.groups[position].terms, &parameter, inner, value).ok_or_else(malformed)
+}
+
+/// Adds the parameter `<prefix>[<key>]`; `None` if something else than `[]` follows it.
+fn add_term(terms: &mut Vec<Term>, prefix: &str, (key, rest): (&str, &str), value: String) -> Option<()> {
     let repeated = match rest {
         "" => false,
         "[]" => true,
-        _ => return Err(malformed()),
+        _ => return None,
     };
-    let parameter = format!("q[{key}]");
+    let parameter = format!("{prefix}[{key}]");
     if repeated {
         let same = |term: &&mut Term| term.parameter == parameter && matches!(term.values, Values::Repeated(_));
         if let Some(Term { values: Values::Repeated(values), .. }) = terms.iter_mut().find(same) {
             values.push(value);
-            return Ok(());
+            return Some(());
         }
     }
     let (name, predicate) = match Predicate::split(key) {
@@ -89,7 +106,7 @@ fn add_term(terms: &mut Vec<Term>, name: &str, value: String) -> Result<()> {
     let name = name.to_string();
     let values = if repeated { Values::Repeated(vec![value]) } else { Values::One(value) };
     terms.push(Term { parameter, name, predicate, key: Some(key.to_string()), values });
-    Ok(())
+    Some(())
 }
 
 #[cfg(test)]
@@ -111,6 +128,22 @@ mod tests {
     }
 
     #[test]
+    fn conditions_of_a_relation_are_grouped_by_relation_and_word() {
+        let query =
+            "q[lines.some][quantity_gt]=2&q[lines.none][id_in][]=1&q[lines.some][price_lt]=5&q[lines.none][id_in][]=2";
+        let request = parse(query).unwrap();
+        assert_eq!(request.terms, []);
+        let [some, none] = request.groups.as_slice() else { panic!("{request:?}") };
+        assert_eq!((some.relation.as_str(), some.quantifier, some.terms.len()), ("lines", Quantifier::Some, 2));
+        assert_eq!(
+            (some.terms[1].parameter.as_str(), some.terms[1].name.as_str()),
+            ("q[lines.some][price_lt]", "price")
+        );
+        assert_eq!((none.quantifier, none.terms.len()), (Quantifier::None, 1));
+        assert_eq!(none.terms[0].values, Values::Repeated(vec!["1".into(), "2".into()]));
+    }
+
+    #[test]
     fn order_is_read_from_both_parameters_and_sort_takes_precedence() {
         let sort = |query: &str| parse(query).unwrap().sort.unwrap_or_default();
         assert_eq!(sort("q[s]=name+desc"), ["-name"]);
@@ -129,6 +162,7 @@ mod tests {
         for query in
             ["q[name_eq]=%", "q[name_eq]=%zz", "q[name_eq]=%ff", "q[name_eq=1", "q[name_eq]x=1", "q[a_eq][b]=1"]
                 .into_iter()
+                .chain(["q[a.some][]=1", "q[a.some][b_eq][c]=1", "q[a.some][b_eq=1", "q[a.any][b_eq]=1"])
                 .chain(["q=1", "q", "filters[]=x", "filters[0][field]=name"])
         {
             assert!(matches!(parse(query), Err(Error::Malformed(_))), "{query}");

@@ -96,6 +96,7 @@ impl<'a> Planner<'a> {
     /// 422 with every error of every parameter.
     pub fn plan(self, request: &Request, mut errors: FieldErrors) -> Result<Plan> {
         let mut condition = self.terms(&request.terms, &mut errors);
+        condition = condition.and(self.groups(&request.groups, &mut errors));
         let mut order = self.orders(request.sort.as_deref().unwrap_or_default());
         match request.search.as_deref().map(|text| self.search(text)) {
             Some(Ok((found, prefix_first))) => {
@@ -140,14 +141,18 @@ impl<'a> Planner<'a> {
 
     /// Splits each key again now that the fields are known: a field name can end like a predicate, as in `is_not_eq`.
     pub fn expand_defaults(self, request: &mut Request) {
-        for term in &mut request.terms {
-            let Some(key) = &term.key else { continue };
-            let known = |name: &str| self.names(name).into_iter().all(|name| self.resolve(name).is_ok());
-            if !known(&term.name)
-                && let Some((name, predicate)) = Predicate::splits(key).find(|(name, _)| known(name))
-            {
-                (term.name, term.predicate) = (name.to_string(), Some(predicate));
-            }
+        request.terms.iter_mut().for_each(|term| self.expand(term));
+        self.expand_groups(&mut request.groups);
+    }
+
+    /// Splits the key of a term again.
+    pub(super) fn expand(self, term: &mut Term) {
+        let Some(key) = &term.key else { return };
+        let known = |name: &str| self.names(name).into_iter().all(|name| self.resolve(name).is_ok());
+        if !known(&term.name)
+            && let Some((name, predicate)) = Predicate::splits(key).find(|(name, _)| known(name))
+        {
+            (term.name, term.predicate) = (name.to_string(), Some(predicate));
         }
     }
 
@@ -218,6 +223,10 @@ impl<'a> Planner<'a> {
                     Ok(any(tests.into_iter().map(|test| Condition::test(source.clone(), test)).collect()))
                 })
             }
+            Named::ToMany(relation, name) => {
+                let inner = relation.planner(self).condition(&name, predicate, texts)?;
+                Ok(relation.some(self, inner))
+            }
             Named::Related(field, reference) => {
                 if !allows(field, predicate, field.kind) {
                     return Err(unsupported_predicate(name, predicate, |other| allows(field, other, field.kind)));
@@ -248,7 +257,7 @@ impl<'a> Planner<'a> {
             let (name, descending) = key.strip_prefix('-').map_or((*key, false), |name| (name, true));
             match self.resolve(name).ok()? {
                 Named::Field(_, source) => Some(Order { target: Target::Column(source), descending, prefix: None }),
-                Named::Custom(..) | Named::Related(..) => None,
+                Named::Custom(..) | Named::Related(..) | Named::ToMany(..) => None,
             }
         };
         self.entry.meta.order.iter().filter_map(key).collect()
@@ -270,7 +279,7 @@ impl<'a> Planner<'a> {
             {
                 Some(Order { target: Target::Column(source), descending, prefix: None })
             }
-            Named::Field(..) | Named::Related(..) => None,
+            Named::Field(..) | Named::Related(..) | Named::ToMany(..) => None,
         }
     }
 

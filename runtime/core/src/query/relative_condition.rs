@@ -201,8 +201,6 @@ pub fn mentions_time(request: &Request, view: Option<&SavedView>) -> bool {
         Values::Repeated(texts) => texts.iter().any(is_time),
     };
     request.filters.is_some()
-        || request.terms.iter().any(in_term)
-        || view.is_some_and(|view| {
-            view.filters.iter().filter_map(|filter| Filter::term(filter).ok()).any(|term| in_term(&term))
-        })
+        || request.all_terms().any(in_term)
+        || view.is_some_and(|view| view.filters.iter().flat_map(Filter::terms).any(|term| in_term(&term)))
 }

@@ -10,6 +10,8 @@ use crate::error::{Error, FieldErrors, Result};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     pub terms: Vec<Term>,
+    /// Conditions that one record of a relation meets together.
+    pub groups: Vec<Group>,
     /// Order keys. A leading `-` means descending.
     pub sort: Option<Vec<String>>,
     pub page: Option<String>,
@@ -40,7 +42,7 @@ impl Request {
         let fields = self.fields.as_ref().map_or(0, Vec::len);
         let keys = self.sort.as_ref().map_or(0, Vec::len);
         for (parameter, count, limit, unit) in [
-            ("q", self.terms.len(), MAX_CONDITIONS, "conditions"),
+            ("q", self.all_terms().count(), MAX_CONDITIONS, "conditions"),
             ("q[s]", keys, MAX_CONDITIONS, "keys"),
             ("include", self.include.len(), MAX_LIST_ELEMENTS, "names"),
             ("fields", fields, MAX_LIST_ELEMENTS, "names"),
@@ -50,6 +52,43 @@ impl Request {
             }
         }
         errors.into_result()
+    }
+
+    /// The terms, also those of groups.
+    pub fn all_terms(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().chain(self.groups.iter().flat_map(|group| &group.terms))
+    }
+}
+
+/// The parameters `q[lines.some][...]` of one relation and one quantifier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// `q[lines.some]`
+    pub parameter: String,
+    pub relation: String,
+    pub quantifier: Quantifier,
+    /// Their parameters are whole: `q[lines.some][quantity_gt]`.
+    pub terms: Vec<Term>,
+}
+
+/// How many records of a relation meet a group of conditions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantifier {
+    /// At least one.
+    Some,
+    None,
+}
+
+impl Quantifier {
+    /// The words, as in `q` and as predicates of a saved view.
+    pub const WORDS: [&'static str; 2] = ["some", "none"];
+
+    pub fn from_word(word: &str) -> Option<Quantifier> {
+        match word {
+            "some" => Some(Quantifier::Some),
+            "none" => Some(Quantifier::None),
+            _ => None,
+        }
     }
 }
 

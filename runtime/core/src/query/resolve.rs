@@ -5,6 +5,7 @@ use charter_model::naming::snake;
 
 use super::condition::Reference;
 use super::plan::Planner;
+use super::to_many::ToMany;
 use crate::ability::Ability;
 use crate::catalog::Entry;
 use crate::custom_field::CustomFieldType;
@@ -29,7 +30,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Resolves a name in `q` or `sort` to a field, a field of a related record, or a custom field.
-    pub(super) fn resolve(self, name: &str) -> Result<Named, String> {
+    pub(super) fn resolve(self, name: &str) -> Result<Named<'a>, String> {
         if let Some(custom) = name.strip_prefix("cf.") {
             if !self.entry.meta.custom_fields || self.readable("custom_fields").is_none() {
                 return Err(format!("{} have no custom fields", self.entry.meta.plural));
@@ -57,8 +58,15 @@ impl<'a> Planner<'a> {
         };
         let known = || self.entry.meta.fields.iter().filter(|f| matches!(f.kind, Kind::Ref { .. })).map(|f| f.name);
         let known = || known().map(|name| name.strip_suffix("_id").unwrap_or(name));
+        let known = || known().chain(self.relations_to_many().map(|relation| relation.name));
         let unknown = || format!("refers to an unknown relation `{relation}`{}", hint(&snake(relation), known()));
-        let via = self.entry.reference(relation).ok_or_else(unknown)?;
+        let via = match (self.entry.reference(relation), self.to_many(relation)) {
+            (None, Some(relation)) => {
+                relation.check(self, name)?;
+                return Ok(Named::ToMany(relation, name.to_owned()));
+            }
+            (via, _) => via.ok_or_else(unknown)?,
+        };
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.linked(resource);
         let is_filterable = |f: &FieldMeta| {
@@ -113,6 +121,7 @@ impl<'a> Planner<'a> {
                     text
                 }
                 Named::Related(field, reference) => format!("{}.{}", reference.via.name, field.name),
+                Named::ToMany(relation, name) => format!("{}.{name}", relation.name),
             });
         }
         canonical.sort_unstable();
@@ -202,7 +211,7 @@ pub fn embedded_names(entry: &Entry, caller: &Principal) -> impl Iterator<Item =
 pub fn may_include(entry: &Entry, include: &IncludeMeta, caller: &Principal) -> bool {
     let may_read = |name| entry.field(name).is_some_and(|field| entry.may_read_field(field, caller));
     match include.target {
-        IncludeTarget::One { via } => may_read(via),
+        IncludeTarget::One { via } | IncludeTarget::Links { field: via } => may_read(via),
         IncludeTarget::CustomFieldValues => may_read("custom_fields"),
         IncludeTarget::Many { .. } | IncludeTarget::AllowedActions => true,
     }
@@ -213,11 +222,13 @@ fn embedded(meta: &'static ResourceMeta) -> impl Iterator<Item = &'static FieldM
 }
 
 /// A resolved name.
-pub(super) enum Named {
+pub(super) enum Named<'a> {
     Field(&'static FieldMeta, Source),
     /// A field of a related record that the caller may not be allowed to see.
     Related(&'static FieldMeta, Reference),
     Custom(String, CustomFieldType),
+    /// A field of the records of a relation, one of which meets the condition.
+    ToMany(ToMany<'a>, String),
 }
 
 /// True if the field declares that it may be asked this. `kind` is that of the value, which for a derived field is the other

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use super::request::Quantifier;
 use super::{Condition, MAX_CONDITIONS, Planner, Predicate, Request, Term, Values};
 use crate::error::{FieldErrors, Result};
 use crate::json_scan::check_numbers;
@@ -64,6 +65,47 @@ impl TryFrom<Option<String>> for Logic {
 }
 
 impl Filter {
+    /// The condition of the filter.
+    ///
+    /// # Errors
+    /// What is wrong with it, as the predicate of a sentence.
+    pub fn condition(&self, planner: Planner<'_>) -> Result<Condition, String> {
+        match Quantifier::from_word(&self.predicate) {
+            Some(quantifier) => planner.quantified(self, quantifier),
+            None => planner.term(&self.term()?),
+        }
+    }
+
+    /// The conditions of a filter with `some` or `none`.
+    pub(super) fn parts(&self) -> Result<Vec<Filter>, String> {
+        let shape =
+            || format!("needs conditions: `{}` takes a list of objects like those of `filters`", self.predicate);
+        let parts = read_filters(self.value.clone()).ok().filter(|parts| !parts.is_empty()).ok_or_else(shape)?;
+        match parts.iter().find(|part| Quantifier::from_word(&part.predicate).is_some()) {
+            Some(part) => {
+                Err(format!("has `{}` within `{}`, which is one step too far", part.predicate, self.predicate))
+            }
+            None => Ok(parts),
+        }
+    }
+
+    /// The number of conditions: one for each field that it names.
+    pub fn conditions(&self, planner: Planner<'_>) -> usize {
+        match Quantifier::from_word(&self.predicate).map(|_| self.parts()) {
+            Some(parts) => parts.map_or(1, |parts| parts.iter().map(|part| part.field.split("_or_").count()).sum()),
+            None => planner.conditions(&self.field),
+        }
+    }
+
+    /// The terms that may have relative times: its own, or those of its parts.
+    pub(super) fn terms(&self) -> Vec<Term> {
+        let parts = Quantifier::from_word(&self.predicate).and_then(|_| self.parts().ok());
+        match parts {
+            Some(parts) => parts.iter().filter_map(|part| part.term().ok()).collect(),
+            None => self.term().into_iter().collect(),
+        }
+    }
+
     /// The equivalent `q` parameter.
     pub fn term(&self) -> Result<Term, String> {
         let predicate = Predicate::from_name(&self.predicate).ok_or_else(|| {
@@ -129,25 +171,26 @@ pub fn filters_condition(planner: Planner<'_>, text: &str) -> Result<Condition> 
         errors.add("filters", problem);
         Vec::new()
     });
-    if filters.iter().map(|filter| planner.conditions(&filter.field)).sum::<usize>() > MAX_CONDITIONS {
+    if filters.iter().map(|filter| filter.conditions(planner)).sum::<usize>() > MAX_CONDITIONS {
         errors.add("filters", too_many_conditions());
         return errors.into_result().map(|()| Condition::always());
     }
-    let condition = combine(planner, filters.iter(), |index, problem| {
+    let planned = |filter: &Filter| filter.condition(planner);
+    let condition = combine(filters.iter(), planned, |index, problem| {
         errors.add("filters", format!("{problem} (filter {})", index + 1));
     });
     errors.into_result().map(|()| condition)
 }
 
 /// Combines filters from left to right. Invalid filters are reported and left out.
-fn combine<'f>(
-    planner: Planner<'_>,
+pub(super) fn combine<'f>(
     filters: impl Iterator<Item = &'f Filter>,
+    planned: impl Fn(&Filter) -> Result<Condition, String>,
     mut report: impl FnMut(usize, String),
 ) -> Condition {
     let mut combined: Option<Condition> = None;
     for (index, filter) in filters.enumerate() {
-        let condition = match filter.term().and_then(|term| planner.term(&term)) {
+        let condition = match planned(filter) {
             Ok(condition) => condition,
             Err(problem) => {
                 report(index, problem);
@@ -189,7 +232,7 @@ impl SavedView {
             given.iter().any(same)
         };
         let filters = self.filters.iter().filter(|filter| !explicit(filter));
-        combine(planner, filters, |_, _| {})
+        combine(filters, |filter| filter.condition(planner), |_, _| {})
     }
 
     /// Sparse fieldset: the id and those columns of the view that still exist.

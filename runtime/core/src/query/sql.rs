@@ -1,6 +1,6 @@
 //! Conditions as SQL for both dialects.
 
-use super::condition::{Condition, MatchPosition, Reference, Target, Test};
+use super::condition::{Children, Condition, MatchPosition, Reference, Target, Test};
 use super::custom_field_sql;
 use crate::db::{Dialect, FALSE, Sql, TRUE};
 use crate::error::SEARCH_TABLE_PREFIX;
@@ -26,6 +26,19 @@ fn write(sql: &mut Sql, alias: &str, condition: &Condition) {
         Condition::Refers(reference) => {
             sql.push("EXISTS (SELECT 1");
             write_reference(sql, alias, reference);
+            sql.push(")");
+        }
+        Condition::Has(Children { by, table, condition }) => {
+            let inner = referred(alias);
+            let mut sources = Vec::new();
+            condition.sources(&mut sources);
+            sql.push("EXISTS (SELECT 1");
+            write_from_as(sql, table, &inner, &sources);
+            sql.push(" WHERE ").push(&inner).push(".").name(by.name).push(" = ").push(alias).push(".\"id\"");
+            if !condition.is_always() {
+                sql.push(" AND ");
+                write(sql, &inner, condition);
+            }
             sql.push(")");
         }
         Condition::ReferencedField { reference, source, test } => {

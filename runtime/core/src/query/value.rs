@@ -43,7 +43,7 @@ pub fn read_value(kind: Kind, text: &str) -> Read<Value> {
             integer(text, i64::MIN, i64::MAX).map(Value::from)
         }
         Kind::Decimal { precision, places } => decimal(text, precision, places),
-        Kind::StringList { .. } | Kind::RefList { .. } => Err("must be a list".into()),
+        Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. } => Err("must be a list".into()),
         Kind::Json => match serde_json::from_str::<serde_json::Value>(text) {
             Ok(json) if json.is_object() || json.is_array() => Ok(json.into()),
             _ => Err("must be an object or a list".into()),

@@ -14,7 +14,7 @@ pub const RECORD: &str = "t";
 #[derive(Debug, Clone)]
 pub struct Shape {
     pub columns: Vec<Column>,
-    /// Embedded fields, which have no column.
+    /// Embedded fields and links, which have no column.
     pub embedded: Vec<&'static FieldMeta>,
     /// Computed fields, which have no column. They read other columns, hidden ones included.
     pub computed: Vec<&'static FieldMeta>,
@@ -69,7 +69,7 @@ impl Shape {
             // Looked up again, because the metadata is `'static` and the iterator's items are not.
             let Some(field) = meta.fields.iter().find(|f| f.name == selected.name) else { continue };
             match field.kind {
-                Kind::Embedded { .. } => shape.embedded.push(field),
+                Kind::Embedded { .. } | Kind::Links { .. } => shape.embedded.push(field),
                 Kind::Computed { .. } => shape.computed.push(field),
                 _ => {
                     shape.add(field.name, derived.get(field.name).cloned().unwrap_or_else(|| Source::own(field)), false)

@@ -98,7 +98,10 @@ impl Type {
             FieldType::Time => Type::Time,
             FieldType::Enum { values } => Type::Word(N::texts(values).into_iter().map(str::to_owned).collect()),
             FieldType::Uuid => Type::Uuid,
-            FieldType::Derived { .. } | FieldType::Embedded { .. } | FieldType::Computed { .. } => return None,
+            FieldType::Derived { .. }
+            | FieldType::Embedded { .. }
+            | FieldType::Links { .. }
+            | FieldType::Computed { .. } => return None,
             _ => Type::Opaque,
         })
     }

@@ -101,6 +101,14 @@ pub enum FieldType<N: Notation> {
         resource: N::Name,
         by: N::Name,
     },
+    /// The ids of records of `resource`, in any order. Each is the field `to` of a record of `through` whose `by` is this
+    /// record's id.
+    Links {
+        resource: N::Name,
+        through: N::Name,
+        by: N::Name,
+        to: N::Name,
+    },
     /// Read-only text that the resource's code computes from these columns each time it shows the record.
     Computed {
         from: N::Names,
@@ -214,6 +222,7 @@ impl<N: Notation> FieldType<N> {
             FieldType::CustomFields => &custom_fields::FACTS,
             FieldType::Derived { .. } => &virtual_field::DERIVED,
             FieldType::Embedded { .. } => &virtual_field::EMBEDDED,
+            FieldType::Links { .. } => &virtual_field::LINKS,
             FieldType::Computed { .. } => &virtual_field::COMPUTED,
         }
     }
@@ -279,7 +288,31 @@ impl<N: Notation> FieldType<N> {
 
     /// True if the table has a column for it.
     pub const fn is_column(&self) -> bool {
-        !matches!(self, FieldType::Derived { .. } | FieldType::Embedded { .. } | FieldType::Computed { .. })
+        !matches!(
+            self,
+            FieldType::Derived { .. }
+                | FieldType::Embedded { .. }
+                | FieldType::Links { .. }
+                | FieldType::Computed { .. }
+        )
+    }
+
+    /// The resource of the records that are written with this one, and its field that refers here: embedded records, or
+    /// links to other records.
+    pub const fn dependents(&self) -> Option<(&N::Name, &N::Name)> {
+        match self {
+            FieldType::Embedded { resource, by } => Some((resource, by)),
+            FieldType::Links { through, by, .. } => Some((through, by)),
+            _ => None,
+        }
+    }
+
+    /// The resource of whose records it has a list of ids.
+    pub const fn listed(&self) -> Option<&N::Name> {
+        match self {
+            FieldType::RefList { resource } | FieldType::Links { resource, .. } => Some(resource),
+            _ => None,
+        }
     }
 
     /// The predicates that it accepts, in the order of the grammar; none for a type that cannot be filtered.

@@ -1,4 +1,5 @@
-//! Fields without a column: derived from a related record, embedded records, and text that code computes.
+//! Fields without a column: derived from a related record, embedded records, links to records, and text that code
+//! computes.
 
 use super::TypeFacts;
 
@@ -10,6 +11,17 @@ pub static EMBEDDED: TypeFacts = TypeFacts {
     variant: "Embedded",
     word: "embedded",
     signature: "many({})",
+    has_order: false,
+    can_be_unique: false,
+    ..TypeFacts::PLAIN
+};
+
+/// `many` with `through`: the ids of records of another resource, stored in a table of pairs.
+pub static LINKS: TypeFacts = TypeFacts {
+    variant: "Links",
+    word: "links",
+    signature: "links({})",
+    is_list: true,
     has_order: false,
     can_be_unique: false,
     ..TypeFacts::PLAIN

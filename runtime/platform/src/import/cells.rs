@@ -53,7 +53,8 @@ impl CellReader<'_> {
                     custom.insert(name.clone(), Value::from(text.as_str()));
                 }
                 (Target::Field(field) | Target::Parent(field), Cell::Empty) => {
-                    let is_list = matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. });
+                    let is_list =
+                        matches!(field.kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. });
                     if is_update && (field.nullable || is_list) {
                         fields.insert(field.name.into(), Value::from(""));
                     }
@@ -102,6 +103,7 @@ impl CellReader<'_> {
         Ok(Read::Value(match field.kind {
             Kind::Ref { resource } => self.titles.id(self.catalog.linked(resource), text)?.into(),
             Kind::RefList { .. }
+            | Kind::Links { .. }
             | Kind::StringList { .. }
             | Kind::Json
             | Kind::CustomFields
@@ -110,7 +112,7 @@ impl CellReader<'_> {
             {
                 return Ok(Read::Json);
             }
-            Kind::RefList { resource } => {
+            Kind::RefList { resource } | Kind::Links { resource, .. } => {
                 let target = self.catalog.linked(resource);
                 let ids = elements(text).map(|element| self.titles.id(target, element).map(Value::from));
                 ids.collect::<Result<Vec<Value>, String>>()?.into()

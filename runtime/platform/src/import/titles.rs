@@ -48,7 +48,7 @@ impl Titles {
             let (Target::Field(field) | Target::Parent(field)) = target else { continue };
             let (resource, is_list) = match field.kind {
                 Kind::Ref { resource } => (resource, false),
-                Kind::RefList { resource } => (resource, true),
+                Kind::RefList { resource } | Kind::Links { resource, .. } => (resource, true),
                 _ => continue,
             };
             let cells = rows.iter().filter_map(|row| row.cells.as_ref().ok()?.get(column));

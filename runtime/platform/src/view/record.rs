@@ -12,8 +12,8 @@ use charter_core::meta::{FieldMeta, ResourceMeta};
 use charter_core::ops::consequences::{Consequence, DELETE, Effect, Subject, count_visible};
 use charter_core::ops::{Context, Draft, Route};
 use charter_core::query::{
-    Condition, Filter, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate, Reads,
-    read_filters, too_many_conditions, too_many_values,
+    Condition, Filter, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate,
+    Quantifier, Reads, read_filters, too_many_conditions, too_many_values,
 };
 use charter_core::resource::Resource as _;
 use charter_core::suggest::hint;
@@ -83,9 +83,10 @@ pub fn filters() -> Json {
         { "type": "integer", "minimum": 0, "maximum": 1 },
         { "type": "string", "enum": ["true", "false", "t", "f", "1", "0"] },
     ]);
-    let filter = |reads: &[Reads], value: Json, required: &[&str], example: &str| {
-        let predicates: Vec<&str> =
-            Predicate::ALL.iter().filter(|asked| reads.contains(&asked.reads())).map(|asked| asked.name()).collect();
+    let reading = |reads: &[Reads]| -> Vec<&str> {
+        Predicate::ALL.iter().filter(|asked| reads.contains(&asked.reads())).map(|asked| asked.name()).collect()
+    };
+    let filter = |predicates: Vec<&str>, value: Json, required: &[&str], example: &str| {
         json!({
             "type": "object",
             "description": "One condition.",
@@ -116,15 +117,27 @@ pub fn filters() -> Json {
     let any =
         json!({ "description": "The list of values to compare with.", "anyOf": several, "examples": [["a", "b"]] });
     let needed = ["field", "predicate", "value"];
-    json!({
+    let mut forms = vec![
+        filter(reading(&[Reads::Value, Reads::Text]), one, &needed, "cont"),
+        filter(reading(&[Reads::List]), any, &needed, "in"),
+        filter(reading(&[Reads::Switch]), alone, &needed[..2], "present"),
+    ];
+    let parts = json!({
+        "description": "The conditions that one record of the relation meets together, or that none meets.",
         "type": "array",
+        "minItems": 1,
         "maxItems": MAX_CONDITIONS,
-        "items": { "anyOf": [
-            filter(&[Reads::Value, Reads::Text], one, &needed, "cont"),
-            filter(&[Reads::List], any, &needed, "in"),
-            filter(&[Reads::Switch], alone, &needed[..2], "present"),
-        ] },
-    })
+        "items": { "anyOf": forms },
+        "examples": [[{ "field": "quantity", "predicate": "gt", "value": 2 }]],
+    });
+    let mut related = filter(Quantifier::WORDS.to_vec(), parts, &needed, "some");
+    related["properties"]["field"] = json!({
+        "type": "string",
+        "description": "The relation to several records.",
+        "examples": ["lines"],
+    });
+    forms.push(related);
+    json!({ "type": "array", "maxItems": MAX_CONDITIONS, "items": { "anyOf": forms } })
 }
 
 const LOSES_VIEW: Effect = Effect::new("with one of its roles loses {it}", "with one of its roles lose {it}");

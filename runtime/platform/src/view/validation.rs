@@ -72,12 +72,12 @@ impl<'c> ViewValidator<'c> {
     /// # Errors
     /// Why the filter is invalid.
     pub(super) fn filter(&self, filter: &Filter) -> Result<usize, String> {
-        filter.term().and_then(|term| self.planner().term(&term)).map(|condition| condition.values())
+        filter.condition(self.planner()).map(|condition| condition.values())
     }
 
     /// Number of conditions; each field of an `_or_` counts as one.
     pub(super) fn conditions(&self, filters: &[Filter]) -> usize {
-        filters.iter().map(|filter| self.planner().conditions(&filter.field)).sum()
+        filters.iter().map(|filter| filter.conditions(self.planner())).sum()
     }
 
     /// # Errors

@@ -80,7 +80,9 @@ fn central(catalog: &Catalog) -> Option<&Entry> {
     let own = || catalog.entries().iter().filter(|entry| !navigation::is_administration(entry) && !entry.is_attached());
     let refers = |from: &Entry, to: &Entry| {
         let leads = |kind: Kind| match kind {
-            Kind::Ref { resource } | Kind::RefList { resource } => resource == to.meta.name,
+            Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => {
+                resource == to.meta.name
+            }
             Kind::PolymorphicType { type_names } => type_names.contains(&to.meta.type_name),
             _ => false,
         };

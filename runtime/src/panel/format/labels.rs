@@ -49,7 +49,7 @@ pub(super) fn field_in_english(field: &FieldMeta) -> String {
             field.name.strip_suffix("_id").unwrap_or(field.name)
         }
         Kind::Integer => field.name.strip_suffix("_id").unwrap_or(field.name),
-        Kind::RefList { .. } => {
+        Kind::RefList { .. } | Kind::Links { .. } => {
             return name_in_english(&field.name.strip_suffix("_ids").map_or(field.name.into(), naming::plural));
         }
         // `product_group_name` is labelled like the reference that it comes from.

@@ -75,7 +75,7 @@ pub(crate) fn render_kind(
                 _ => render_empty(),
             }
         }
-        Kind::RefList { resource } => {
+        Kind::RefList { resource } | Kind::Links { resource, .. } => {
             let referenced = request.state.catalog.linked(resource);
             let ids: Vec<i64> = value.as_array().into_iter().flatten().filter_map(Value::as_i64).collect();
             if ids.is_empty() {

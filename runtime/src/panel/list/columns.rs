@@ -111,7 +111,8 @@ pub(super) fn of_field(catalog: &Catalog, entry: &Entry, field: &'static FieldMe
         true => Predicate::ALL.iter().copied().filter(|asked| allows(field, *asked, kind)).collect(),
         false => Vec::new(),
     };
-    let sortable = field.sortable && !matches!(kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json);
+    let sortable = field.sortable
+        && !matches!(kind, Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. } | Kind::Json);
     let sortable = sortable && !matches!(kind, Kind::Embedded { .. } | Kind::Computed { .. });
     Column {
         name: field.name.into(),

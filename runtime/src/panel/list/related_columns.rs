@@ -1,4 +1,5 @@
-//! Fields of referred records that a list can be filtered by, such as `product_group.name`.
+//! Fields of related records that a list can be filtered by: of those that it refers to, such as `product_group.name`, and of
+//! those that belong to it, such as `tags.name`.
 
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use charter_core::catalog::Entry;
 use charter_core::error::Result;
 use charter_core::meta::Kind;
 use charter_core::query::{Pair, Planner, RelativeTo};
+use charter_model::naming::snake;
 
 /// The columns of a resource, followed by the fields of referred records that the user may filter by.
 ///
@@ -57,6 +59,17 @@ pub(super) fn of(request: &PanelRequest<'_>, entry: &Entry) -> Vec<Column> {
             }
             let column = columns::of_field(catalog, target, field);
             let label = format!("{}: {}", labels::field(via), column.label);
+            found.push(Column { name, label, sortable: false, ..column }.with_script_json(catalog));
+        }
+    }
+    for (relation, target) in planner.filterable_relations() {
+        for field in target.meta.fields {
+            let name = format!("{}.{}", snake(relation), field.name);
+            if planner.meaning(&name).is_none() {
+                continue;
+            }
+            let column = columns::of_field(catalog, target, field);
+            let label = format!("{}: {}", labels::from_name(&snake(relation)), column.label);
             found.push(Column { name, label, sortable: false, ..column }.with_script_json(catalog));
         }
     }

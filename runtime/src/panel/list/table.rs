@@ -122,7 +122,13 @@ impl<'l> Table<'l> {
     /// The value inside the link to the record, without a link of its own.
     fn render_link_text(&self, column: &TableColumn<'_>, record: &impl Fields, text: &str) -> Markup {
         match column.column.field.map(|field| field.kind) {
-            Some(Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::RefList { .. } | Kind::Derived { .. })
+            Some(
+                Kind::Ref { .. }
+                | Kind::PolymorphicRef { .. }
+                | Kind::RefList { .. }
+                | Kind::Links { .. }
+                | Kind::Derived { .. },
+            )
             | None => html! { (text) },
             Some(_) => self.render_value(column, record),
         }

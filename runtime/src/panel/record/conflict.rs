@@ -151,7 +151,7 @@ impl RecordForm<'_> {
                 Some(referenced) => html! { (name_of(referenced, value)) },
                 None => html! { (input::to_text(value)) },
             },
-            Kind::RefList { resource } => {
+            Kind::RefList { resource } | Kind::Links { resource, .. } => {
                 let names = value.as_array().into_iter().flatten().map(|id| name_of(catalog.linked(resource), id));
                 html! { (names.collect::<Vec<_>>().join(", ")) }
             }

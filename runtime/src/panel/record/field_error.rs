@@ -41,7 +41,8 @@ impl FieldError {
     ) -> FieldError {
         let separators = Separators::of(&request.locale.numbers);
         if let Some(title) = input::unmatched_name(refused.kind, refused.value) {
-            let (Kind::Ref { resource } | Kind::RefList { resource }) = refused.kind else {
+            let (Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. }) = refused.kind
+            else {
                 return FieldError::Sentence(text!("No record is called {name}.", name = title));
             };
             let meta = request.state.catalog.linked(resource).meta;

@@ -132,7 +132,7 @@ async fn load_names(
     }
     let mut names = DisplayNames::load_for_fields(request, target.entry, &fields, &records).await?;
     for field in &fields {
-        if let (Kind::Ref { resource } | Kind::RefList { resource }, Some(title)) =
+        if let (Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. }, Some(title)) =
             (field.kind, input::unmatched_name(field.kind, &record[field.name]))
         {
             names.look_up_shared(request, resource, title).await;

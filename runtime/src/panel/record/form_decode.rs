@@ -105,11 +105,11 @@ impl Decoder<'_> {
                     Some(Err(_)) => number_input::unreadable(&text),
                 }
             }
-            (Kind::StringList { .. } | Kind::RefList { .. }, Value::Object(map)) => {
+            (Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. }, Value::Object(map)) => {
                 let text = map.get("lines").and_then(Value::as_str).unwrap_or_default();
                 form_roundtrip::parse_lines(text).into()
             }
-            (Kind::StringList { .. } | Kind::RefList { .. }, Value::Array(list)) => {
+            (Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. }, Value::Array(list)) => {
                 list.into_iter().filter(|value| !is_empty(value)).collect()
             }
             (Kind::Json, Value::Object(map)) => {
@@ -183,7 +183,7 @@ pub(crate) fn with_numeric_ids(fields: &[&'static FieldMeta], record: &Value) ->
             record[field.name] = id.into();
         }
     }
-    for field in fields.iter().filter(|field| matches!(field.kind, Kind::RefList { .. })) {
+    for field in fields.iter().filter(|field| matches!(field.kind, Kind::RefList { .. } | Kind::Links { .. })) {
         if let Some(list) = record.get_mut(field.name).and_then(Value::as_array_mut) {
             for value in list {
                 if let Some(id) = value.as_str().and_then(|text| text.parse::<i64>().ok()) {

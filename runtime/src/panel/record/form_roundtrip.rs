@@ -83,7 +83,11 @@ pub(super) fn parse_lines(text: &str) -> Vec<Value> {
 pub(super) fn is_untouched(input: InputSpec, original: &Value, sent: &Value, snapshot: &FormSnapshot) -> bool {
     match (input.kind, sent) {
         // A declared default is text, and has to be decoded.
-        (Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json, _) if original.is_string() => false,
+        (Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. } | Kind::Json, _)
+            if original.is_string() =>
+        {
+            false
+        }
         (Kind::Timestamp { .. }, Value::String(text)) => {
             let original = input::to_text(original);
             original == *text || datetime::is_unchanged(snapshot.zone, &original, text)
@@ -95,12 +99,12 @@ pub(super) fn is_untouched(input: InputSpec, original: &Value, sent: &Value, sna
         (Kind::Enum { .. } | Kind::Code { .. } | Kind::PolymorphicType { .. } | Kind::Boolean, Value::String(text)) => {
             input::to_text(original).eq_ignore_ascii_case(text)
         }
-        (Kind::StringList { .. } | Kind::RefList { .. }, Value::Object(map)) => {
+        (Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. }, Value::Object(map)) => {
             let lines = map.get("lines").and_then(Value::as_str);
             lines.is_some_and(|lines| lines == TextInput::Textarea.sent_by_browser(&input::to_lines(original)))
         }
         // Checkboxes are sent in the order of the page.
-        (Kind::StringList { .. } | Kind::RefList { .. }, Value::Array(list)) => {
+        (Kind::StringList { .. } | Kind::RefList { .. } | Kind::Links { .. }, Value::Array(list)) => {
             let sent: Vec<String> = list.iter().map(input::to_text).filter(|text| !text.is_empty()).collect();
             let original: Vec<String> = original.as_array().into_iter().flatten().map(input::to_text).collect();
             original.len() == sent.len() && original.iter().all(|one| sent.contains(one))

@@ -31,7 +31,7 @@ pub(crate) fn script_type(kind: Kind) -> &'static str {
 /// The URL of the suggestions for a reference field, if the user may list the referenced resource.
 pub(crate) fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
     match field?.kind {
-        Kind::Ref { resource } | Kind::RefList { resource } => {
+        Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => {
             let referenced = request.state.catalog.linked(resource);
             display_name::is_listable(request, referenced).then(|| suggestion::url_of(referenced))
         }
@@ -78,7 +78,7 @@ pub(crate) fn condition_value(
     let choices = column.and_then(|column| choices::for_column(&request.state.catalog, column));
     let suggestion_url = suggestion_url(request, column.and_then(|column| column.field));
     let referenced = match kind {
-        Kind::Ref { resource } | Kind::RefList { resource } => Some(resource),
+        Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => Some(resource),
         _ => None,
     };
     match (reads, choices) {
@@ -228,7 +228,7 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
         (Kind::StringList { .. }, None) => html! {
             textarea id=(id) name={ (name) "[lines]" } rows="3" aria-describedby=[described_by] aria-invalid=[invalid] { "\n" (to_lines(options.value)) }
         },
-        (Kind::RefList { resource }, _) => reference_list(request, resource, options),
+        (Kind::RefList { resource } | Kind::Links { resource, .. }, _) => reference_list(request, resource, options),
         (_, Some(choices)) => {
             html! {
                 select id=(id) name=(name) aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required] {
@@ -337,7 +337,7 @@ pub(crate) fn unmatched_name(kind: Kind, value: &Value) -> Option<&str> {
     let is_name = |text: &&str| !text.trim().is_empty() && text.trim().parse::<i64>().is_err();
     match kind {
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } => value.as_str().filter(is_name),
-        Kind::RefList { .. } => value.as_array()?.iter().filter_map(Value::as_str).rfind(is_name),
+        Kind::RefList { .. } | Kind::Links { .. } => value.as_array()?.iter().filter_map(Value::as_str).rfind(is_name),
         _ => None,
     }
 }

@@ -182,7 +182,11 @@ fn link_column<'c>(entry: &Entry, shown: &[&'c Column]) -> Option<&'c str> {
     let is_link = |column: &Column| {
         let is_address =
             column.field.is_some_and(|field| field.rules.contains(&Rule::Email) || field.rules.contains(&Rule::Url));
-        is_address || matches!(column.kind, Kind::Ref { .. } | Kind::RefList { .. } | Kind::PolymorphicRef { .. })
+        is_address
+            || matches!(
+                column.kind,
+                Kind::Ref { .. } | Kind::RefList { .. } | Kind::Links { .. } | Kind::PolymorphicRef { .. }
+            )
     };
     let name = name_field(entry).map(|field| field.name);
     let named = shown.iter().find(|column| Some(column.name.as_str()) == name);

@@ -175,7 +175,7 @@ fn column_type(kind: Kind, dialect: Dialect) -> String {
         Kind::StringList { .. } | Kind::RefList { .. } | Kind::Json | Kind::CustomFields => {
             ("jsonb_text".into(), "jsonb".into())
         }
-        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Computed { .. } => {
+        Kind::Derived { .. } | Kind::Embedded { .. } | Kind::Links { .. } | Kind::Computed { .. } => {
             ("no column".into(), "no column".into())
         }
     };

@@ -3,9 +3,9 @@
 use sea_orm::{QueryResult, Value};
 use serde_json::Map;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta, Kind, ResourceMeta};
-use crate::ops::input::embedded::EmbeddedSet;
+use crate::ops::input::embedded::{EmbeddedSet, links};
 use crate::ops::{Changes, stored};
 use crate::record::{write_single_value, write_text};
 
@@ -47,7 +47,10 @@ pub fn write_diff(out: &mut Vec<u8>, changes: &Changes) -> Result<()> {
         if !std::mem::take(&mut first) {
             out.push(b',');
         }
-        write_embedded(out, set)?;
+        match set.is_links() {
+            true => write_links(out, set)?,
+            false => write_embedded(out, set)?,
+        }
     }
     out.push(b'}');
     Ok(())
@@ -66,6 +69,18 @@ fn write_embedded(out: &mut Vec<u8>, set: &EmbeddedSet) -> Result<()> {
         write_row(out, set, index, id, |field| changes.current(field.name))?;
     }
     out.extend_from_slice(b"]}");
+    Ok(())
+}
+
+/// Writes `"tag_ids":{"old":[3],"new":[3,7]}`.
+fn write_links(out: &mut Vec<u8>, set: &EmbeddedSet) -> Result<()> {
+    let (old, new) = links::before_and_after(set)?;
+    write_text(out, set.field().name);
+    for (key, ids) in [(&b":{\"old\":"[..], old), (&b",\"new\":"[..], new)] {
+        out.extend_from_slice(key);
+        serde_json::to_writer(&mut *out, &ids).map_err(Error::internal)?;
+    }
+    out.push(b'}');
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use sea_orm::sea_query::ArrayType;
 use sea_orm::{QueryResult, Value};
 
 use super::changeset::{Changes, stored};
-use super::references::{self, PolymorphicReference};
+use super::references::{self, PolymorphicReference, ids};
 use super::unique::{self, add_not_unique, folding};
 use crate::catalog::Entry;
 use crate::db::{Dialect, Sql};
@@ -102,11 +102,6 @@ fn referred(field: &FieldMeta, value: &Value) -> Vec<((&'static str, &'static st
         }
     }
     found
-}
-
-fn ids(value: &Value) -> impl Iterator<Item = i64> {
-    let json = if let Value::Json(Some(json)) = value { json.as_array() } else { None };
-    json.into_iter().flatten().filter_map(serde_json::Value::as_i64)
 }
 
 fn has(found: &Found, target: (&'static str, &'static str), value: &Value) -> bool {

@@ -4,7 +4,9 @@
 //! A write replaces the list. An item that matches a stored row updates it, other items are inserted, and rows without
 //! an item are deleted. An item matches by `id` or, without a match, by its unique values. An `id` that matches nothing
 //! is ignored, like every read-only field, so that a client can send what it read from this record or another. Embedded
-//! records have no hooks of their own.
+//! records have no hooks of their own. Links to records are embedded records that clients see as ids: `links`.
+
+pub mod links;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -34,6 +36,8 @@ pub struct EmbeddedSet {
     items: Vec<Item>,
     /// Stored rows without an item.
     removed: StoredRows,
+    /// [`check`] has matched the items with the stored rows.
+    is_checked: bool,
 }
 
 #[derive(Debug)]
@@ -55,6 +59,10 @@ impl Item {
 }
 
 impl EmbeddedSet {
+    fn new(field: &'static FieldMeta, meta: &'static ResourceMeta, items: usize) -> EmbeddedSet {
+        EmbeddedSet { field, meta, items: Vec::with_capacity(items), removed: StoredRows::new(), is_checked: false }
+    }
+
     /// True if the write changes nothing.
     pub fn is_unchanged(&self) -> bool {
         self.removed.is_empty() && self.items.iter().all(|item| item.id.is_some() && item.changes.is_empty())
@@ -71,7 +79,12 @@ impl EmbeddedSet {
 
     /// The field of the embedded records that refers to their record.
     pub fn by(&self) -> &'static str {
-        if let Kind::Embedded { by, .. } = self.field.kind { by } else { "" }
+        self.field.kind.dependents().map_or("", |(_, by)| *by)
+    }
+
+    /// True for links, whose changes only the audit entry of their record has.
+    pub fn is_links(&self) -> bool {
+        matches!(self.field.kind, Kind::Links { .. })
     }
 
     /// The stored rows, in the order of their ids.
@@ -86,12 +99,9 @@ impl EmbeddedSet {
     }
 }
 
-/// The resource of an embedded field, and its field that refers back.
+/// The resource of an embedded field or of links, and its field that refers back.
 fn target<'c>(catalog: &'c Catalog, field: &FieldMeta) -> Option<(&'c Entry, &'static str)> {
-    match field.kind {
-        Kind::Embedded { resource, by } => Some((catalog.linked(resource), by)),
-        _ => None,
-    }
+    field.kind.dependents().map(|(resource, by)| (catalog.linked(resource), *by))
 }
 
 /// The fields of an embedded record in a response, without the back reference and the timestamps.
@@ -113,8 +123,7 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, raw: &RawJson<'_>, cha
         changes.errors.add(field.name, format!("must be a list of at most {MAX_LIST_ELEMENTS} objects"));
         return Ok(());
     };
-    let mut set =
-        EmbeddedSet { field, meta: entry.meta, items: Vec::with_capacity(raw_items.len()), removed: StoredRows::new() };
+    let mut set = EmbeddedSet::new(field, entry.meta, raw_items.len());
     for (index, raw) in raw_items.into_iter().enumerate() {
         let body = match Body::nested(raw.get()) {
             Ok(body) => body,
@@ -144,11 +153,16 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, raw: &RawJson<'_>, cha
     Ok(())
 }
 
-/// Matches the items with stored rows, applies defaults to the new ones and checks every rule. `id` is that of the
+/// Matches the items with stored rows, applies defaults to the new ones and checks every rule, once for each field. `id` is that of the
 /// record that contains them; `None` for a new record.
 pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>) -> Result<()> {
-    for set in &mut changes.embedded {
+    for set in changes.embedded.iter_mut().filter(|set| !set.is_checked) {
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
+        set.is_checked = true;
+        if let Kind::Links { resource, to, .. } = set.field.kind {
+            links::check(context, set, (resource, by, to), id, &mut changes.errors).await?;
+            continue;
+        }
         let mut stored = match id {
             Some(id) => rows(context, entry, by, id).await?,
             None => StoredRows::new(),
@@ -241,7 +255,9 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
         // Deletes come first: they release unique values.
         for (id, row) in &set.removed {
             records::delete(context, entry, *id).await?;
-            audit::record_deletion(context, entry, *id, row).await?;
+            if !set.is_links() {
+                audit::record_deletion(context, entry, *id, row).await?;
+            }
         }
         // Two rows may swap their unique values: rows with a changed unique value are deleted and inserted again with
         // the same id.
@@ -254,6 +270,7 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                 item.changes.complete_row()?;
             }
         }
+        let is_links = set.is_links();
         for item in &mut set.items {
             match item.id {
                 Some(_) if item.changes.is_empty() => {}
@@ -270,8 +287,10 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
                     item.changes.set(by, id.into());
                     numbering::assign(context, entry, &mut item.changes).await?;
                     computed_fields::set(context, &mut item.changes).await?;
-                    let id = records::insert(context, &item.changes).await?;
-                    audit::record_change(context, entry, "create", id, &item.changes).await?;
+                    let new = records::insert(context, &item.changes).await?;
+                    if !is_links {
+                        audit::record_change(context, entry, "create", new, &item.changes).await?;
+                    }
                 }
             }
         }

@@ -78,6 +78,7 @@ pub fn read(
         match field.kind {
             Kind::CustomFields => read_custom_fields(field, &raw, definitions, changes)?,
             Kind::Embedded { .. } => embedded::read(catalog, field, &raw, changes)?,
+            Kind::Links { .. } => embedded::links::read(catalog, field, &raw, changes),
             _ => match read_field(field, &raw) {
                 Ok(value) => changes.set(field.name, value),
                 // A stored value stays valid when the rules become stricter later.
@@ -200,12 +201,7 @@ pub fn read_field(field: &FieldMeta, raw: &RawJson<'_>) -> Result<Value, Vec<Str
                 _ => Err("must be a string".into()),
             })?
         }
-        (Kind::RefList { .. }, raw) if !is_empty(raw) => {
-            without_duplicates(read_list(raw, |element| match read_value(Kind::BigInt, element.scalar()?)? {
-                Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
-                _ => Err("must be an id".into()),
-            })?)
-        }
+        (Kind::RefList { .. }, raw) if !is_empty(raw) => without_duplicates(read_ids(raw)?),
         _ => return read_one(field, raw).map_err(|problem| vec![problem]),
     };
     check_value_rules(field, &list).map_err(|problem| vec![problem])?;
@@ -318,6 +314,14 @@ fn read_list(
         }
     }
     if problems.is_empty() { Ok(json(list.into())) } else { Err(problems) }
+}
+
+/// Reads a list of ids.
+fn read_ids(raw: &RawJson<'_>) -> Result<Value, Vec<String>> {
+    read_list(raw, |element| match read_value(Kind::BigInt, element.scalar()?)? {
+        Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
+        _ => Err("must be an id".into()),
+    })
 }
 
 /// Removes repeated ids.

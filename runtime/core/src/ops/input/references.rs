@@ -92,7 +92,7 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
             }
         }
         Kind::RefList { resource } => {
-            let missing = missing(context, catalog.linked(resource), value).await?;
+            let missing = missing(context, catalog.linked(resource), &ids(value).collect::<Vec<_>>()).await?;
             add_missing_records(errors, catalog, field, resource, &missing);
         }
         _ => {}
@@ -217,16 +217,23 @@ pub fn write_validity_condition(
     Ok(true)
 }
 
-/// The ids in a list of references that the caller cannot see. No foreign key protects a list, so the rows are locked
+/// The ids in a list of references.
+pub(super) fn ids(list: &Value) -> impl Iterator<Item = i64> {
+    let json = if let Value::Json(Some(json)) = list { json.as_array() } else { None };
+    json.into_iter().flatten().filter_map(serde_json::Value::as_i64)
+}
+
+/// The ids of those records that the caller cannot see. No foreign key protects a list, so the rows are locked
 /// until the write commits: a concurrent delete waits, and then finds the reference.
-async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result<Vec<i64>> {
-    let Value::Json(Some(json)) = value else { return Ok(Vec::new()) };
-    let ids: Vec<i64> = json.as_array().into_iter().flatten().filter_map(serde_json::Value::as_i64).collect();
+pub(super) async fn missing(context: &Context<'_>, target: &Entry, ids: &[i64]) -> Result<Vec<i64>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
     let (visible, mut sources) = (visibility::visible(context, target), Vec::new());
     visible.sources(&mut sources);
     let mut sql = Sql::new(context.state().db.dialect(), "SELECT t.\"id\" AS \"id\"");
     write_from(&mut sql, target.meta.table, &sources);
-    sql.push(" WHERE ").in_ids("t.\"id\"", &ids).push(" AND ");
+    sql.push(" WHERE ").in_ids("t.\"id\"", ids).push(" AND ");
     write_condition(&mut sql, &visible);
     if sql.dialect == Dialect::Postgres {
         sql.push(" ORDER BY t.\"id\" FOR SHARE OF t");
@@ -235,7 +242,7 @@ async fn missing(context: &Context<'_>, target: &Entry, value: &Value) -> Result
     for row in sql.all(context.db()).await? {
         found.push(row.try_get::<i64>("", "id")?);
     }
-    Ok(ids.into_iter().filter(|id| !found.contains(id)).collect())
+    Ok(ids.iter().copied().filter(|id| !found.contains(id)).collect())
 }
 
 /// Checks polymorphic references: type and id are set together and refer to a record.

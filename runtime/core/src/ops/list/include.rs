@@ -8,6 +8,7 @@ use charter_model::naming::snake;
 
 use super::allowed_actions;
 use super::include_access::{no_reference, targets};
+use super::include_links;
 use super::response_cache::CacheKeyBuilder;
 use crate::catalog::Entry;
 use crate::custom_field;
@@ -23,7 +24,7 @@ use crate::record::{Cell, Shape, write_record, write_text};
 
 /// Maximum records of one include in a response. A request that exceeds it is refused, because a truncated list would
 /// look complete.
-const MAX_RELATED_RECORDS: usize = 10_000;
+pub(super) const MAX_RELATED_RECORDS: usize = 10_000;
 
 /// Related values by name, as JSON for each row.
 #[derive(Debug, Default)]
@@ -93,7 +94,7 @@ pub fn extend_projection(shape: &mut Cow<'_, Shape>, entry: &Entry, includes: &[
                 }
             }
             IncludeTarget::CustomFieldValues => shape.hide(entry.meta, "custom_fields"),
-            IncludeTarget::Many { .. } | IncludeTarget::AllowedActions => {}
+            IncludeTarget::Many { .. } | IncludeTarget::Links { .. } | IncludeTarget::AllowedActions => {}
         }
     }
 }
@@ -112,6 +113,10 @@ pub async fn load(
             let target = context.catalog().linked(resource);
             let shown = target.shape(embedded::shown(target, by));
             let values = load_many(context, target, shown, by, &ids_in_column(rows, shape, "id")?, None).await?;
+            related.embedded.push((field.name.to_string(), values));
+        }
+        if let Kind::Links { .. } = field.kind {
+            let values = include_links::ids(context, field, &ids_in_column(rows, shape, "id")?).await?;
             related.embedded.push((field.name.to_string(), values));
         }
     }
@@ -145,6 +150,11 @@ pub async fn load(
                 }
                 _ => return Err(no_reference(include)),
             },
+            (IncludeTarget::Links { field }, [target]) => {
+                let field = entry.field(field).ok_or_else(|| no_reference(include))?;
+                let (shape_of_target, ids) = (projection(context, target, include), ids_in_column(rows, shape, "id")?);
+                include_links::records(context, field, (target, &shape_of_target), &ids, include.name).await?
+            }
             (IncludeTarget::CustomFieldValues, _) => custom_field_values(context, entry, shape, rows).await?,
             (IncludeTarget::AllowedActions, _) => {
                 allowed_actions::load(context, entry, &ids_in_column(rows, shape, "id")?).await?
@@ -172,11 +182,20 @@ pub fn add_to_cache_key(
             cache_key.add(field.name);
             depend_on(context, target, &target.shape(embedded::shown(target, by)), cache_key)?;
         }
+        if let Kind::Links { .. } = field.kind {
+            cache_key.add(field.name);
+            include_links::add_to_cache_key(context, field, cache_key)?;
+        }
     }
     for include in includes {
         cache_key.add(include.name);
         if let IncludeTarget::CustomFieldValues = include.target {
             cache_key.depends_on_table(custom_field::TABLE);
+        }
+        if let IncludeTarget::Links { field } = include.target
+            && let Some(field) = entry.field(field)
+        {
+            include_links::add_to_cache_key(context, field, cache_key)?;
         }
         for target in targets(context.catalog(), entry, include)? {
             depend_on(context, target, &projection(context, target, include), cache_key)?;
@@ -186,7 +205,12 @@ pub fn add_to_cache_key(
 }
 
 /// Adds the visibility of the target's records, and the columns that the caller may read.
-fn depend_on(context: &Context<'_>, target: &Entry, shape: &Shape, cache_key: &mut CacheKeyBuilder) -> Result<()> {
+pub(super) fn depend_on(
+    context: &Context<'_>,
+    target: &Entry,
+    shape: &Shape,
+    cache_key: &mut CacheKeyBuilder,
+) -> Result<()> {
     let visible = visibility::visible(context, target);
     let mut sql = Sql::new(context.state().db.dialect(), "");
     write_condition(&mut sql, &visible);
@@ -213,7 +237,12 @@ fn ids_in_column(rows: &[Row<'_>], shape: &Shape, name: &str) -> Result<Vec<Opti
 }
 
 /// The record of each id as JSON, or `null`.
-async fn load_one(context: &Context<'_>, target: &Entry, shape: &Shape, ids: &[Option<i64>]) -> Result<Vec<Vec<u8>>> {
+pub(super) async fn load_one(
+    context: &Context<'_>,
+    target: &Entry,
+    shape: &Shape,
+    ids: &[Option<i64>],
+) -> Result<Vec<Vec<u8>>> {
     let mut distinct: Vec<i64> = ids.iter().flatten().copied().collect();
     distinct.sort_unstable();
     distinct.dedup();
@@ -251,11 +280,7 @@ async fn load_many(
         let rows =
             select(context, &shape, by, &parent_ids, (&condition, include.map(|_| MAX_RELATED_RECORDS + 1))).await?;
         if let Some(name) = include.filter(|_| rows.len() > MAX_RELATED_RECORDS) {
-            let plural = target.meta.plural;
-            let problem = format!(
-                "would load more than {MAX_RELATED_RECORDS} {plural} (`{name}`): request fewer records per page"
-            );
-            return Err(Error::invalid("include", problem));
+            return Err(too_many(target, name));
         }
         for row in rows.iter() {
             if let Some(id) = id_in_column(&shape, row, by)? {
@@ -271,6 +296,15 @@ async fn load_many(
         list
     };
     Ok(ids.iter().map(list).collect())
+}
+
+/// The error of an include with more than [`MAX_RELATED_RECORDS`].
+pub(super) fn too_many(target: &Entry, include: &str) -> Error {
+    let plural = target.meta.plural;
+    Error::invalid(
+        "include",
+        format!("would load more than {MAX_RELATED_RECORDS} {plural} (`{include}`): request fewer records per page"),
+    )
 }
 
 /// The record of each row's polymorphic reference.

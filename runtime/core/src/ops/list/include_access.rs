@@ -39,11 +39,11 @@ pub(super) fn targets<'c>(catalog: &'c Catalog, entry: &Entry, include: &Include
     let via = match include.target {
         IncludeTarget::CustomFieldValues | IncludeTarget::AllowedActions => return Ok(Vec::new()),
         IncludeTarget::Many { resource, .. } => return Ok(vec![catalog.linked(resource)]),
-        IncludeTarget::One { via } => via,
+        IncludeTarget::One { via } | IncludeTarget::Links { field: via } => via,
     };
     let kind = |name| entry.field(name).map(|field| field.kind);
     match kind(via) {
-        Some(Kind::Ref { resource }) => Ok(vec![catalog.linked(resource)]),
+        Some(Kind::Ref { resource } | Kind::Links { resource, .. }) => Ok(vec![catalog.linked(resource)]),
         Some(Kind::PolymorphicRef { type_field }) => match kind(type_field) {
             Some(Kind::PolymorphicType { type_names }) => {
                 Ok(type_names.iter().filter_map(|name| catalog.by_type(name)).collect())

@@ -133,6 +133,10 @@ pub(super) async fn finish_consequence(
     cause: Cause,
 ) -> Result<WriteResult> {
     drop_unchanged(changes)?;
+    if changes.meta.frozen.is_some() {
+        // Embedded records that a client sent back as it read them change nothing.
+        embedded::check(context, changes, Some(id)).await?;
+    }
     // Before the hooks, which may do more than change the record.
     reject_changes_of_frozen(context, changes).await?;
     check(context, entry, Some(id), changes).await?;
