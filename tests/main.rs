@@ -7,6 +7,7 @@ mod batching;
 mod behaviours;
 mod bodies;
 mod check_order;
+mod choices;
 mod client_disconnect;
 mod clients;
 mod commands;

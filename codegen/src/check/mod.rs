@@ -20,7 +20,7 @@ pub use self::fields::{computed, patterns};
 use self::fields::{defaults, derived, evolution, examples, record_rules, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, titles, unindexed_filters};
-use self::relations::{deletions, embedded, includes, nesting, reference_cycles, references};
+use self::relations::{choices, deletions, embedded, includes, nesting, reference_cycles, references};
 use self::usage::{unreachable_options, unused_hooks};
 use crate::diagnostic::Problems;
 use crate::model::{ActionOutput, Field, Resource, Schema};
@@ -55,6 +55,7 @@ const FAMILIES: &[Family] = &[
     record_rules::check,
     references::check,
     deletions::check,
+    choices::check,
     reference_cycles::check,
     derived::check,
     embedded::check,

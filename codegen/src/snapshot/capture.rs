@@ -165,6 +165,7 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         sorts: false,
         from,
         on_delete: option(FieldOption::OnDelete),
+        choices: option(FieldOption::Where),
         sequence: option(FieldOption::Sequence),
         numbering: option(FieldOption::Numbering),
     }

@@ -158,6 +158,9 @@ pub struct Field {
     /// The effect of the deletion of the record that a reference refers to.
     #[serde(skip)]
     pub on_delete: Option<String>,
+    /// The condition over the records that a reference can get.
+    #[serde(skip)]
+    pub choices: Option<String>,
     /// The format of the number that the server assigns.
     #[serde(skip)]
     pub sequence: Option<String>,

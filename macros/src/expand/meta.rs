@@ -220,7 +220,7 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
         values.push(quote!(sortable: false));
     }
     for (option, word) in &flags.display {
-        let (key, text) = (format_ident!("{}", option.key()), &word.text);
+        let (key, text) = (format_ident!("{}", option.meta_field()), &word.text);
         values.push(match option.facts().takes {
             OptionTakes::Text
             | OptionTakes::Literal

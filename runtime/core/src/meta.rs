@@ -163,6 +163,8 @@ pub struct FieldMeta {
     pub numbering: Numbering,
     /// The expression over other fields of the record that computes it at each write; empty for none.
     pub value: &'static str,
+    /// The condition over the referenced record that a new value of a reference must meet; empty for none.
+    pub choices: &'static str,
     /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
@@ -194,6 +196,7 @@ impl FieldMeta {
             sequence: "",
             numbering: Numbering::Fast,
             value: "",
+            choices: "",
             schema: None,
         }
     }

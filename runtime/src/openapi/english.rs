@@ -75,7 +75,11 @@ pub(crate) fn short_field(catalog: &Catalog, fields: &[FieldMeta], field: &Field
         (declared, _) => sentence(declared),
     };
     let codes = if matches!(field.kind, Kind::Code { .. }) { format_of(catalog, field) } else { String::new() };
-    [said, codes].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+    let choices = match field.choices {
+        "" => String::new(),
+        condition => format!("A new value must refer to a record with `{condition}`."),
+    };
+    [said, codes, choices].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The checks of a record and the unique sets with a condition or without regard to case, as sentences after others; may be
@@ -206,6 +210,9 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
         field.rules.iter().filter_map(|rule| rule_sentence(catalog, field.kind, *rule)).collect();
     if !field.value.is_empty() {
         sentences.insert(0, format!("Computed: `{}`.", field.value));
+    }
+    if !field.choices.is_empty() {
+        sentences.push(format!("A new value must refer to a record with `{}`.", field.choices));
     }
     if field.nullable {
         sentences.push("Null if there is none.".into());

@@ -131,4 +131,12 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: quantity * unit_price }\n",
         right: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: \"round(quantity * unit_price, 2)\" }\n",
     },
+    Entry {
+        code: Code::BadChoices,
+        title: "an invalid choice of referenced records",
+        explanation: "`where` of a field limits the records that a reference can get. It belongs to a `ref` to one resource, names \
+            a field of the other record, and no secret one.",
+        wrong: "# resources/order.yaml\nresource: order\nfields:\n  product_ids: { type: list(ref(product)), where: is_active }\n# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
+        right: "# resources/order.yaml\nresource: order\nfields:\n  product_id: { type: ref(product), required: true, where: is_active }\n# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
+    },
 ];

@@ -77,6 +77,7 @@ const SEQUENCE: Key = option("sequence", FieldOption::Sequence);
 const NUMBERING: Key = option("numbering", FieldOption::Numbering);
 const ON_DELETE: Key = option("on_delete", FieldOption::OnDelete);
 const VALUE: Key = option("value", FieldOption::Value);
+const WHERE: Key = option("where", FieldOption::Where);
 
 /// The key of a rule.
 const fn rule(facts: RuleFacts) -> Key {
@@ -209,6 +210,7 @@ pub static FIELD: Table = Table {
         READ,
         WRITE,
         ON_DELETE,
+        WHERE,
         SEQUENCE,
         NUMBERING,
     ],
@@ -236,6 +238,7 @@ pub static INPUT: Table = Table {
         MATCHES_FIELD,
         AFTER,
         NOT_BEFORE,
+        WHERE,
         LABEL,
         HELP,
         PLACEHOLDER,

@@ -7,6 +7,7 @@ use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 use charter_model::sequence::SequenceFormat;
 
 use super::action::transition::first_state;
+use super::input::choices;
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
@@ -49,6 +50,14 @@ fn validate(catalog: &Catalog) -> Vec<String> {
             {
                 problems.push(format!("`value` of {place}{}, `{}`: {problem}", field.name, field.value));
             }
+        }
+        for (place, field, _) in fields(meta).filter(|(_, field, _)| !field.choices.is_empty()) {
+            let problem = match field.kind {
+                Kind::Ref { resource } => choices::checked(field.choices, catalog.linked(resource)).err(),
+                _ => Some("the field is no reference to one resource".to_owned()),
+            };
+            let text = field.choices;
+            problems.extend(problem.map(|problem| format!("`where` of {place}{}, `{text}`: {problem}", field.name)));
         }
         for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
             let find = |name: &str| Some(catalog.linked(name).meta);
