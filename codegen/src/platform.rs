@@ -313,6 +313,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         title: None,
         description: None,
         menu: None,
+        columns: Vec::new(),
         type_name: naming::upper_camel(name),
         table: plural.clone(),
         path: plural.clone(),

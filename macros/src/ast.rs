@@ -49,6 +49,7 @@ pub struct Settings {
     pub label: Option<Word>,
     pub description: Option<Word>,
     pub menu: Option<Word>,
+    pub columns: Vec<Word>,
     pub type_name: Option<Word>,
     pub table: Option<Word>,
     pub path: Option<Word>,

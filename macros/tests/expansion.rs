@@ -32,7 +32,12 @@ mod everything {
         include(name = "lines", many = "order_line", by = "work_order_id"),
         include(name = "customFieldValues", custom_fields)
     )]
-    #[resource(description = "Work to be done.", menu = "Work", reveal(name = "key", description = "Opens it."))]
+    #[resource(
+        description = "Work to be done.",
+        menu = "Work",
+        columns("name", "weight"),
+        reveal(name = "key", description = "Opens it.")
+    )]
     #[resource(action(
         name = "close",
         on = "record",
@@ -151,6 +156,7 @@ fn a_short_resource_has_every_default() {
         label: "Field note",
         description: "",
         menu: "",
+        columns: &[],
         title: "",
         type_name: "FieldNote",
         table: "field_notes",
@@ -194,6 +200,7 @@ fn every_key_of_the_resource_is_expanded() {
     let names = (meta.name, meta.plural, meta.label, meta.type_name, meta.table, meta.path, meta.ability);
     assert_eq!(names, ("work_order", "work_orders", "Order", "Work", "orders", "jobs", "members"));
     assert_eq!((meta.description, meta.menu), ("Work to be done.", "Work"));
+    assert_eq!(meta.columns, ["name", "weight"]);
     assert_eq!(meta.reveals, [("key", "Opens it.")]);
     assert_eq!((meta.read_permission, meta.write_permission), (Some("orders.see"), Some("orders.manage")));
     assert_eq!(meta.owner, Some("user_id"));

@@ -94,7 +94,9 @@ fn order(resource: &Resource) -> Vec<TokenStream> {
     };
     let indexes = indexing.sets.iter().map(|names| wanted("index", names));
     let order = resource.order.iter().map(OrderKey::text).collect();
-    let lists = [("ordered", &indexing.ordered), ("order", &order), ("search", &indexing.search)];
+    let columns = resource.columns.iter().map(|name| name.value.clone()).collect();
+    let lists =
+        [("ordered", &indexing.ordered), ("order", &order), ("search", &indexing.search), ("columns", &columns)];
     let lists = lists.into_iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| wanted(key, names));
     unique.chain(indexes).chain(lists).collect()
 }

@@ -52,6 +52,7 @@ pub fn lower(
         title: written.title.clone(),
         description: written.description.clone(),
         menu: written.menu.clone(),
+        columns: written.columns.clone(),
         type_name: naming::upper_camel(name.as_str()),
         table: or(&written.table, plural.as_str()),
         path: or(&written.path, plural.as_str()),

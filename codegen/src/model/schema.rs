@@ -95,6 +95,8 @@ pub struct Resource {
     pub description: Option<Name>,
     /// The heading in the navigation of the panel.
     pub menu: Option<Name>,
+    /// The columns of the list in the panel; empty for those of the panel's choice.
+    pub columns: Vec<Name>,
     pub type_name: String,
     pub table: Name,
     pub path: Name,

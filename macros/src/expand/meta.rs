@@ -22,6 +22,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let description = text(&settings.description).unwrap_or_default();
     let title = text(&settings.title).unwrap_or_default();
     let menu = text(&settings.menu).unwrap_or_default();
+    let columns = texts(&settings.columns);
     let type_name = text(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
     let read_permission = optional(&settings.read_permission);
     let write_permission = optional(&settings.write_permission);
@@ -82,6 +83,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     title: #title,
                     description: #description,
                     menu: #menu,
+                    columns: #columns,
                     type_name: #type_name,
                     table: #table,
                     path: #path,

@@ -32,6 +32,8 @@ pub struct ResourceMeta {
     pub description: &'static str,
     /// Heading in the panel's navigation under which it is listed; empty for none.
     pub menu: &'static str,
+    /// Columns of the list in the panel, in their order; empty for those of the panel's choice.
+    pub columns: &'static [&'static str],
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
     /// Name of its table.

@@ -51,6 +51,13 @@ pub static RESOURCE: Table = Table {
             "menu: Stock",
             "The heading under which the navigation of the panel lists it. Resources with the same heading are listed together.",
         ),
+        key(
+            "columns",
+            Shape::Names,
+            "the name of the record, then up to six short fields",
+            "columns: [number, subject, status]",
+            "The columns of the list in the panel, in this order, until a user chooses others.",
+        ),
         key("table", Shape::Name, "the plural", "table: rates", "The database table."),
         key("path", Shape::Name, "the plural", "path: rates", "The last segment of its path: `/api/v1/rates`."),
         key(

@@ -68,6 +68,10 @@ fn validate(catalog: &Catalog) -> Vec<String> {
         problems.extend(invalid_conditions(meta));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
         problems.extend(invalid_order(entry));
+        let is_hidden = |name: &&&str| entry.field(name).is_none_or(|field| field.shown == Shown::Never);
+        let unknown = meta.columns.iter().find(is_hidden);
+        problems
+            .extend(unknown.map(|name| format!("`columns` of {} lists `{name}`, which no list shows", meta.plural)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_sequence(entry, field)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_on_delete(catalog, entry, field)));
         for (action, transition) in meta.transitions() {
