@@ -34,6 +34,7 @@ mod metrics;
 mod migrated;
 mod multiple_errors;
 mod on_delete;
+mod open_doors;
 mod openapi;
 mod panel;
 mod path_conflicts;

@@ -323,6 +323,7 @@ fn resource(name: &str, fields: &[PlatformField]) -> Resource {
         read_permission: None,
         write_permission: None,
         owner: None,
+        public: None,
         read_rule: None,
         write_rule: None,
         renamed_from: None,

@@ -91,8 +91,8 @@ async fn invalid_condition_is_refused_with_its_place(server: Server) {
         let message = refused.invalid("when");
         assert!(message.starts_with(expected), "{when}: {message}");
     }
-    let deep = format!("{}weight > 1{}", "(".repeat(400), ")".repeat(400));
-    let many = (0..90).map(|n| format!("weight > {n}")).collect::<Vec<_>>().join(" or ");
+    let deep = format!("{}weight > 1{}", "(".repeat(40), ")".repeat(40));
+    let many = (0..60).map(|n| format!("id > {n}")).collect::<Vec<_>>().join(" or ");
     for when in [deep, many] {
         let refused = admin.post("/webhooks", hook(&["product.created"], &when)).await;
         assert!(refused.invalid("when").starts_with("is not valid for product at character "), "{}", refused.text);

@@ -6,6 +6,7 @@ mod deprecation;
 mod fields;
 mod limits;
 mod names;
+mod public;
 mod queries;
 mod relations;
 mod seed;
@@ -65,6 +66,7 @@ const FAMILIES: &[Family] = &[
     titles::check,
     indexes::check,
     access::check,
+    public::check,
     actions::check,
     states::check,
     singleton::check,

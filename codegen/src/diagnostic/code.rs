@@ -59,6 +59,7 @@ codes! {
     BadTitle = "C0313",
     ComputedMisfit = "C0315",
     BadChoices = "C0325",
+    BadPublic = "C0326",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

@@ -62,7 +62,12 @@ fn access(resource: &Resource) -> Vec<TokenStream> {
         ("write_rule", &resource.write_rule),
     ];
     let options = options.into_iter().filter_map(|(key, name)| Some((format_ident!("{key}"), name.as_ref()?.as_str())));
-    options.map(|(key, name)| quote!(#key = #name)).collect()
+    let public = resource.public.iter().map(|public| {
+        let names = public.create.iter().map(Name::as_str);
+        let limit = public.limit.iter().map(|limit| limit.as_str()).map(|limit| quote!(, limit = #limit));
+        quote!(public(create(#(#names),*) #(#limit)*))
+    });
+    options.map(|(key, name)| quote!(#key = #name)).chain(public).collect()
 }
 
 /// Conditions over a whole record.

@@ -127,6 +127,7 @@ fn shape(of: Shape) -> Value {
             each["minProperties"] = 1.into();
             each
         }
+        Shape::Public => table(&keys::PUBLIC),
         Shape::Right => json!({ "type": "string", "pattern": PERMISSION }),
         Shape::Fields(table) => {
             let kind = [(&keys::FIELD, "field"), (&keys::INPUT, "parameter"), (&keys::OUTPUT, "answer")];

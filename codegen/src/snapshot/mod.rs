@@ -53,6 +53,9 @@ pub struct Resource {
     pub write_permission: Option<String>,
     #[serde(skip)]
     pub owner: Option<String>,
+    /// The fields that anybody may send to create a record, and the limit.
+    #[serde(skip)]
+    pub public: Option<(Vec<String>, String)>,
     #[serde(skip)]
     pub read_rule: Option<String>,
     #[serde(skip)]

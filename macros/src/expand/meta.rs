@@ -27,6 +27,18 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let read_permission = optional(&settings.read_permission);
     let write_permission = optional(&settings.write_permission);
     let owner = optional(&settings.owner);
+    let public = match &settings.public {
+        None => quote!(::core::option::Option::None),
+        Some(public) => {
+            let (create, requests, seconds) = (texts(&public.create), public.limit.requests, public.limit.seconds);
+            quote! {
+                ::core::option::Option::Some(::charter_runtime::generated::PublicMeta {
+                    create: #create,
+                    limit: ::charter_runtime::generated::Rate { requests: #requests, seconds: #seconds },
+                })
+            }
+        }
+    };
     let read_rule = optional(&settings.read_rule);
     let write_rule = optional(&settings.write_rule);
     let under = match &settings.under {
@@ -92,6 +104,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     read_permission: #read_permission,
                     write_permission: #write_permission,
                     owner: #owner,
+                    public: #public,
                     read_rule: #read_rule,
                     write_rule: #write_rule,
                     operations: #operations,

@@ -9,6 +9,7 @@ mod record_rules;
 mod transition;
 
 pub use action::{ActionMeta, ActionOutput, Until};
+pub use charter_model::rate::Rate;
 pub use charter_model::{
     Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, Shown, TimestampForm, Widget,
 };
@@ -50,6 +51,8 @@ pub struct ResourceMeta {
     pub write_permission: Option<&'static str>,
     /// Column with the id of the user who owns a record. Only that user and administrators see the record.
     pub owner: Option<&'static str>,
+    /// What callers without a token may do.
+    pub public: Option<PublicMeta>,
     /// Condition for the records that a caller may read; administrators read all.
     pub read_rule: Option<&'static str>,
     /// Condition for the records that a caller may change, of those that it may read.
@@ -103,6 +106,15 @@ impl ResourceMeta {
         let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
         alone.map(|field| UniqueMeta::plain(std::slice::from_ref(&field.name))).chain(self.unique.iter().copied())
     }
+}
+
+/// An open door: callers without a token create records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PublicMeta {
+    /// The fields that they may send.
+    pub create: &'static [&'static str],
+    /// How many records a client address may create.
+    pub limit: Rate,
 }
 
 /// The parent in a nested path.

@@ -139,4 +139,14 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/order.yaml\nresource: order\nfields:\n  product_ids: { type: list(ref(product)), where: is_active }\n# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
         right: "# resources/order.yaml\nresource: order\nfields:\n  product_id: { type: ref(product), required: true, where: is_active }\n# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
     },
+    Entry {
+        code: Code::BadPublic,
+        title: "an invalid open door",
+        explanation: "`public` lets anybody create records with the fields in `create`. Each is a plain field that clients write, and \
+            neither unique nor a reference, because a refusal would tell which records exist. Every other field has a value \
+            without the request: a `default`, or null. The resource serves `create`, and has no parent. `limit` is a number for \
+            each `minute`, `hour` or `day`.",
+        wrong: "# resources/inquiry.yaml\nresource: inquiry\npublic: { create: [message] }\nfields:\n  subject: { type: string(80), required: true }\n  message: { type: text, required: true }\n",
+        right: "# resources/inquiry.yaml\nresource: inquiry\npublic: { create: [subject, message] }\nfields:\n  subject: { type: string(80), required: true }\n  message: { type: text, required: true }\n",
+    },
 ];

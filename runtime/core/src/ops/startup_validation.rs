@@ -8,6 +8,7 @@ use charter_model::sequence::SequenceFormat;
 
 use super::action::transition::first_state;
 use super::input::choices;
+use super::write::open_door;
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
@@ -67,6 +68,7 @@ fn validate(catalog: &Catalog) -> Vec<String> {
         }
         problems.extend(invalid_conditions(meta));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
+        problems.extend(open_door::problem(entry));
         problems.extend(invalid_order(entry));
         let is_hidden = |name: &&&str| entry.field(name).is_none_or(|field| field.shown == Shown::Never);
         let unknown = meta.columns.iter().find(is_hidden);
