@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::routes::imports::{finished, uploaded};
 use crate::support::{Client, on_both};
 use tickets::Tickets;
 
@@ -13,6 +14,7 @@ on_both!(
     bulk_keeps_the_rules,
     changed_reference_changes_the_sight_at_once,
     attachments_need_the_right_to_change_the_record,
+    rehearsal_of_an_import_knows_the_rules,
     deletion_cascades_to_records_that_the_caller_may_not_see,
     rule_names_a_permission_that_roles_can_have,
     webhook_of_a_user_gets_no_events_of_records_with_a_rule,
@@ -214,6 +216,29 @@ async fn changed_reference_changes_the_sight_at_once(server: Tickets) {
     world.admin.put(&format!("/patrons/{}", world.patron_id), json!({ "user_id": "" })).await.ok();
     assert_eq!(world.patron.get("/tickets").await.ok()["meta"]["total"], 0);
     world.patron.get(&world.path()).await.refused(404, "not_found");
+}
+
+async fn rehearsal_of_an_import_knows_the_rules(server: Tickets) {
+    let world = World::new(server).await;
+    let (agent, patron, ticket) = (&world.agent_id, &world.patron_id, &world.ticket["id"]);
+    let refusals = async |client: &Client, text: String| -> Vec<Value> {
+        let import = uploaded(client, "tickets", &text).await;
+        finished(client, &import, "rehearse").await;
+        let rows = client.get(&format!("/imports/{}/rows?sort=number", import["id"])).await.records("import_rows");
+        rows.iter().map(|row| row["errors"]["row"][0].clone()).collect()
+    };
+    let mine = "is refused: You may not create such a record";
+    let new = format!("title,assignee_id,patron_id\nOwn,{agent},\nNobody's,,\nOther,1,{patron}\n");
+    assert_eq!(refusals(&world.agent, new.clone()).await, [json!(mine), json!(mine)]);
+    // The step over the reference: the patron reads the last one, and may create none.
+    assert_eq!(refusals(&world.patron, new.clone()).await, [json!(mine), json!(mine), json!(mine)]);
+    assert_eq!(refusals(&world.admin, new.clone()).await, Vec::<Value>::new());
+    assert_eq!(refusals(&world.lead, new).await, Vec::<Value>::new());
+    let lost = format!("id,assignee_id\n{ticket},1\n");
+    let gone = "is refused: You could not read the record after this change";
+    assert_eq!(refusals(&world.agent, lost.clone()).await, [json!(gone)]);
+    assert_eq!(refusals(&world.lead, lost).await, Vec::<Value>::new());
+    assert_eq!(world.admin.get("/tickets").await.ok()["meta"]["total"], 1);
 }
 
 async fn attachments_need_the_right_to_change_the_record(server: Tickets) {

@@ -93,6 +93,30 @@ fn every_change_has_the_expected_effect() {
 }
 
 #[test]
+fn changes_of_an_open_door_have_their_effects() {
+    let yaml = |public: &str| {
+        let fields = "fields:\n  text: { type: text, required: true }\n  note: { type: text, nullable: true }\n";
+        taken(&format!("# resources/memo.yaml\nresource: memo\n{public}{fields}"))
+    };
+    let change = |before: &str, after: &str| Diff::between(&yaml(before), &yaml(after), "2026-06-01").to_json();
+    let (closed, open) = ("", "public: { create: [text], limit: 5/day }\n");
+    let wide = "public: { create: [text, note], limit: 5/day }\n";
+    for (before, after, effect, message) in [
+        (closed, open, "safe", "anybody may create records with `text`, 5/day"),
+        (open, closed, "breaking", "nobody without a token creates records any more"),
+        (open, wide, "safe", "anybody may send `note`"),
+        (wide, open, "breaking", "nobody without a token may send `note`"),
+        (open, "public: { create: [text] }\n", "safe", "the limit was 5/day and is 20/hour"),
+    ] {
+        let json = change(before, after);
+        let found = &json["changes"][0];
+        let expected = (&"public".into(), &effect.into(), &message.into());
+        assert_eq!((&found["at"], &found["clients"], &found["message"]), expected, "{json}");
+    }
+    assert_eq!(change(open, open)["changes"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
 fn a_snapshot_is_read_back_unchanged() {
     for case in cases() {
         let now = taken(&case.yaml);

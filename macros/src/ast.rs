@@ -1,5 +1,6 @@
 //! The content of a struct's attributes: names and values with their spans.
 
+use charter_model::rate::Rate;
 use charter_model::{Access, Deprecated, FieldOption, FieldType, Notation};
 use proc_macro2::{Ident, Span};
 use syn::Type;
@@ -49,6 +50,7 @@ pub struct Settings {
     pub label: Option<Word>,
     pub description: Option<Word>,
     pub menu: Option<Word>,
+    pub columns: Vec<Word>,
     pub type_name: Option<Word>,
     pub table: Option<Word>,
     pub path: Option<Word>,
@@ -56,6 +58,7 @@ pub struct Settings {
     pub read_permission: Option<Word>,
     pub write_permission: Option<Word>,
     pub owner: Option<Word>,
+    pub public: Option<Public>,
     pub read_rule: Option<Word>,
     pub write_rule: Option<Word>,
     pub under: Option<Under>,
@@ -104,6 +107,12 @@ pub struct Deprecation {
     pub since: Word,
     pub sunset: Option<Word>,
     pub instead: Option<Word>,
+}
+
+/// `public(…)`: the fields that callers without a token may send, and their limit.
+pub struct Public {
+    pub create: Vec<Word>,
+    pub limit: Rate,
 }
 
 pub struct Under {

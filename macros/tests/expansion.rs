@@ -32,7 +32,13 @@ mod everything {
         include(name = "lines", many = "order_line", by = "work_order_id"),
         include(name = "customFieldValues", custom_fields)
     )]
-    #[resource(description = "Work to be done.", menu = "Work", reveal(name = "key", description = "Opens it."))]
+    #[resource(
+        description = "Work to be done.",
+        menu = "Work",
+        columns("name", "weight"),
+        public(create("name"), limit = "3/day"),
+        reveal(name = "key", description = "Opens it.")
+    )]
     #[resource(action(
         name = "close",
         on = "record",
@@ -153,6 +159,7 @@ fn a_short_resource_has_every_default() {
         label: "Field note",
         description: "",
         menu: "",
+        columns: &[],
         title: "",
         type_name: "FieldNote",
         table: "field_notes",
@@ -162,6 +169,7 @@ fn a_short_resource_has_every_default() {
         read_permission: None,
         write_permission: None,
         owner: None,
+        public: None,
         read_rule: None,
         write_rule: None,
         operations: Operation::ALL,
@@ -196,6 +204,9 @@ fn every_key_of_the_resource_is_expanded() {
     let names = (meta.name, meta.plural, meta.label, meta.type_name, meta.table, meta.path, meta.ability);
     assert_eq!(names, ("work_order", "work_orders", "Order", "Work", "orders", "jobs", "members"));
     assert_eq!((meta.description, meta.menu), ("Work to be done.", "Work"));
+    assert_eq!(meta.columns, ["name", "weight"]);
+    let public = meta.public.expect("an open door");
+    assert_eq!((public.create, public.limit), (&["name"][..], Rate { requests: 3, seconds: 86_400 }));
     assert_eq!(meta.reveals, [("key", "Opens it.")]);
     assert_eq!((meta.read_permission, meta.write_permission), (Some("orders.see"), Some("orders.manage")));
     assert_eq!(meta.owner, Some("user_id"));

@@ -1,6 +1,7 @@
 //! Webhook dispatcher: fan-out, claims, retries and retention, with one and with several processes.
 
 mod claims;
+mod conditions;
 mod failure_streak;
 mod fan_out;
 mod isolation;

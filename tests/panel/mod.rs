@@ -9,6 +9,7 @@ mod bulk_all_matching;
 mod cells;
 mod confirmations;
 mod cookie_client;
+mod declared_columns;
 mod edit_conflicts;
 mod exports;
 mod extensions;

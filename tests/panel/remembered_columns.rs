@@ -13,7 +13,7 @@ on_both!(
 on_both!(browser: columns_are_remembered_by_the_button_of_the_picker);
 
 /// The headings of a list.
-async fn headings(panel: &mut CookieClient, path: &str) -> Vec<String> {
+pub(super) async fn headings(panel: &mut CookieClient, path: &str) -> Vec<String> {
     let text = panel.get(path).await.status(200).text.clone();
     let head = text.split("<thead>").nth(1).and_then(|rest| rest.split("</thead>").next()).unwrap_or_default();
     let cells = head.split("<th ").skip(1).map(|cell| cell.split_once('>').map_or("", |(_, rest)| rest));

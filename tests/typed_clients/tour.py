@@ -198,8 +198,8 @@ equal(sorted(api.products.list(view_id=view["id"])["products"][0]), ["id", "name
 
 hook = writes(
     api.webhooks,
-    lambda n: {"url": f"{receiver}/{n}", "events": ["product.created"]},
-    {"events": ["*"]},
+    lambda n: {"url": f"{receiver}/{n}", "events": ["product.created"], "when": "weight >= 0"},
+    {"events": ["*"], "when": ""},
     {"is_active": True},
 )
 equal(api.webhooks.test(hook["id"])["delivered"], True)

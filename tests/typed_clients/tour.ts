@@ -170,7 +170,7 @@ equal((await api.customViews.clone(view.id)).columns, ["name", "sku"]);
 equal(Object.keys((await api.products.list({ view_id: view.id })).products[0] ?? {}).sort(), ["id", "name", "sku"]);
 
 const receiver = argument(2);
-const hook = await writes(api.webhooks, (n) => ({ url: `${receiver}/${n}`, events: ["product.created"] }), [{ events: ["*"] }, { is_active: true }]);
+const hook = await writes(api.webhooks, (n) => ({ url: `${receiver}/${n}`, events: ["product.created"], when: "weight >= 0" }), [{ events: ["*"], when: "" }, { is_active: true }]);
 equal((await api.webhooks.test(hook.id)).delivered, true);
 equal((await api.webhooks.rotateSecret(hook.id)).secret.startsWith("whsec_"), true);
 await api.webhooks.recover(hook.id, { since: hook.created_at });

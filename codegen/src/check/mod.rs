@@ -6,6 +6,7 @@ mod deprecation;
 mod fields;
 mod limits;
 mod names;
+mod public;
 mod queries;
 mod relations;
 mod seed;
@@ -20,7 +21,7 @@ pub use self::fields::{computed, patterns};
 use self::fields::{defaults, derived, evolution, examples, record_rules, rollups, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, titles, unindexed_filters};
-use self::relations::{deletions, embedded, includes, links, nesting, reference_cycles, references};
+use self::relations::{choices, deletions, embedded, includes, links, nesting, reference_cycles, references};
 use self::usage::{unreachable_options, unused_hooks};
 use crate::diagnostic::Problems;
 use crate::model::{ActionOutput, Field, Resource, Schema};
@@ -56,6 +57,7 @@ const FAMILIES: &[Family] = &[
     record_rules::check,
     references::check,
     deletions::check,
+    choices::check,
     reference_cycles::check,
     derived::check,
     embedded::check,
@@ -66,6 +68,7 @@ const FAMILIES: &[Family] = &[
     titles::check,
     indexes::check,
     access::check,
+    public::check,
     actions::check,
     states::check,
     singleton::check,

@@ -64,6 +64,8 @@ codes! {
     JoinTable = "C0320",
     LinkName = "C0321",
     LinkTarget = "C0322",
+    BadChoices = "C0325",
+    BadPublic = "C0326",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

@@ -64,7 +64,12 @@ fn access(resource: &Resource) -> Vec<TokenStream> {
         ("write_rule", &resource.write_rule),
     ];
     let options = options.into_iter().filter_map(|(key, name)| Some((format_ident!("{key}"), name.as_ref()?.as_str())));
-    options.map(|(key, name)| quote!(#key = #name)).collect()
+    let public = resource.public.iter().map(|public| {
+        let names = public.create.iter().map(Name::as_str);
+        let limit = public.limit.iter().map(|limit| limit.as_str()).map(|limit| quote!(, limit = #limit));
+        quote!(public(create(#(#names),*) #(#limit)*))
+    });
+    options.map(|(key, name)| quote!(#key = #name)).chain(public).collect()
 }
 
 /// Conditions over a whole record.
@@ -96,7 +101,9 @@ fn order(resource: &Resource) -> Vec<TokenStream> {
     };
     let indexes = indexing.sets.iter().map(|names| wanted("index", names));
     let order = resource.order.iter().map(OrderKey::text).collect();
-    let lists = [("ordered", &indexing.ordered), ("order", &order), ("search", &indexing.search)];
+    let columns = resource.columns.iter().map(|name| name.value.clone()).collect();
+    let lists =
+        [("ordered", &indexing.ordered), ("order", &order), ("search", &indexing.search), ("columns", &columns)];
     let lists = lists.into_iter().filter(|(_, names)| !names.is_empty()).map(|(key, names)| wanted(key, names));
     unique.chain(indexes).chain(lists).collect()
 }

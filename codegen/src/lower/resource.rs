@@ -9,8 +9,8 @@ use super::relation::{actions, filters, includes, place, sorts};
 use super::states;
 use crate::diagnostic::Problems;
 use crate::model::{
-    Access, Check, Deprecated, Deprecation, Field, HookPoint, Name, OrderKey, Resource, Seed, Shown, Type, Under,
-    UniqueSet,
+    Access, Check, Deprecated, Deprecation, Field, HookPoint, Name, OrderKey, Public, Resource, Seed, Shown, Type,
+    Under, UniqueSet,
 };
 use crate::source::{Sources, Spanned};
 use crate::syntax::Syntax;
@@ -54,6 +54,7 @@ pub fn lower(
         title: written.title.clone(),
         description: written.description.clone(),
         menu: written.menu.clone(),
+        columns: written.columns.clone(),
         type_name: naming::upper_camel(name.as_str()),
         table: or(&written.table, plural.as_str()),
         path: or(&written.path, plural.as_str()),
@@ -62,6 +63,11 @@ pub fn lower(
         read_permission,
         write_permission,
         owner: written.owner.clone(),
+        public: written.public.as_ref().map(|public| Public {
+            span: public.span,
+            create: public.create.clone(),
+            limit: public.limit.clone(),
+        }),
         read_rule: written.read_rule.clone(),
         write_rule: written.write_rule.clone(),
         renamed_from: written.renamed_from.clone(),

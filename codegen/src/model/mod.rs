@@ -13,6 +13,6 @@ pub use action::{Action, ActionOutput, SetValue, Transition};
 pub use field::{Default, Field, FieldPlaces, Kind, Rollup};
 pub use indexing::{MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, UnservedReason};
 pub use schema::{
-    Check, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey, Resource, Schema, Seed,
-    Sorts, Under, UniqueSet,
+    Check, Deprecation, Filter, Filters, HookPoint, Include, IncludeTarget, Name, OrderKey, Public, Resource, Schema,
+    Seed, Sorts, Under, UniqueSet,
 };

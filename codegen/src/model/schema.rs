@@ -84,6 +84,16 @@ impl Schema {
     }
 }
 
+/// What callers without a token may do.
+#[derive(Debug, Clone)]
+pub struct Public {
+    pub span: Span,
+    /// The fields that they may send.
+    pub create: Vec<Name>,
+    /// `20/hour`
+    pub limit: Option<Name>,
+}
+
 /// One resource.
 #[derive(Debug)]
 pub struct Resource {
@@ -95,6 +105,8 @@ pub struct Resource {
     pub description: Option<Name>,
     /// The heading in the navigation of the panel.
     pub menu: Option<Name>,
+    /// The columns of the list in the panel; empty for those of the panel's choice.
+    pub columns: Vec<Name>,
     pub type_name: String,
     pub table: Name,
     pub path: Name,
@@ -103,6 +115,8 @@ pub struct Resource {
     pub read_permission: Option<Name>,
     pub write_permission: Option<Name>,
     pub owner: Option<Name>,
+    /// What callers without a token may do.
+    pub public: Option<Public>,
     /// The conditions for the records that a caller may read, and change.
     pub read_rule: Option<Name>,
     pub write_rule: Option<Name>,

@@ -138,6 +138,11 @@ fn shape(of: Shape) -> Value {
             each["minProperties"] = 1.into();
             each
         }
+        Shape::Public => {
+            let mut door = table(&keys::PUBLIC);
+            door["minProperties"] = 1.into();
+            door
+        }
         Shape::Right => json!({ "type": "string", "pattern": PERMISSION }),
         Shape::Fields(table) => {
             let kind = [(&keys::FIELD, "field"), (&keys::INPUT, "parameter"), (&keys::OUTPUT, "answer")];

@@ -70,6 +70,7 @@ fn shape(shape: Shape) -> String {
         Shape::Permission => "a permission, or one for `read` and one for `write`".into(),
         Shape::Condition => "a [condition](expressions.md)".into(),
         Shape::RowRules => "conditions for `read` and `write`".into(),
+        Shape::Public => "`create` and `limit`".into(),
         Shape::Right => "words with dots between them".into(),
         Shape::Fields(_) => "names with their fields".into(),
         Shape::Output(_) => format!("{}, or names with their fields", words(OutputWord::WORDS)),

@@ -113,6 +113,7 @@ fn compare(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
     computed(before, after, changes);
     rollup(before, after, changes);
     rules(before, after, role, changes);
+    choices(before, after, role, changes);
     on_delete(before, after, changes);
     sequence(before, after, changes);
     queries(before, after, changes);
@@ -148,6 +149,22 @@ fn sequence(before: &Field, after: &Field, changes: &mut Changes<'_>) {
             changes.push(Effect::Internal, format!("`numbering` was `{}` and is `{}`", word(before), word(after)));
         }
         _ => {}
+    }
+}
+
+/// Compares the records that a reference can get. A changed condition may be narrower.
+fn choices(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
+    let narrower = if role.is_writable(after) { Effect::Breaking } else { Effect::Internal };
+    match (&before.choices, &after.choices) {
+        (then, now) if then == now => {}
+        (None, Some(now)) => changes.push(narrower, format!("it can only get records with `{now}`")),
+        (Some(then), Some(now)) => {
+            changes.push(narrower, format!("it could get records with `{then}` and can get those with `{now}`"));
+        }
+        (Some(then), None) => {
+            changes.push(Effect::Addition, format!("it can also get records without `{then}`"));
+        }
+        (None, None) => {}
     }
 }
 

@@ -79,6 +79,32 @@ fn names(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     }
 }
 
+/// Compares the fields that anybody may send without a token, and their limit.
+fn public(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
+    let mut changes = changes.within("public");
+    let (then, now) = match (&before.public, &after.public) {
+        (then, now) if then == now => return,
+        (None, Some((fields, limit))) => {
+            let opened = format!("anybody may create records with {}, {limit}", quoted(fields));
+            return changes.push(Effect::Addition, opened);
+        }
+        (Some(_), None) => return changes.push(Effect::Breaking, "nobody without a token creates records any more"),
+        (Some(then), Some(now)) => (then, now),
+        (None, None) => return,
+    };
+    let gone: Vec<String> = lacking(&then.0, &now.0).into_iter().cloned().collect();
+    let new: Vec<String> = lacking(&now.0, &then.0).into_iter().cloned().collect();
+    if !gone.is_empty() {
+        changes.push(Effect::Breaking, format!("nobody without a token may send {}", quoted(&gone)));
+    }
+    if !new.is_empty() {
+        changes.push(Effect::Addition, format!("anybody may send {}", quoted(&new)));
+    }
+    if then.1 != now.1 {
+        changes.push(Effect::Internal, format!("the limit was {} and is {}", then.1, now.1));
+    }
+}
+
 /// Compares abilities, permissions and the owner.
 fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
     let refused = "tokens with the old ability are rejected";
@@ -108,6 +134,7 @@ fn callers(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
         }
         (None, None) => {}
     }
+    public(before, after, changes);
     row_rule("read", &before.read_rule, &after.read_rule, changes);
     row_rule("write", &before.write_rule, &after.write_rule, changes);
 }

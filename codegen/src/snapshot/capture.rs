@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use charter_model::expression::Database;
+use charter_model::rate::Rate;
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
 use super::{
@@ -54,6 +55,7 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         read_permission: resource.read_permission.as_ref().map(text),
         write_permission: resource.write_permission.as_ref().map(text),
         owner: resource.owner.as_ref().map(text),
+        public: resource.public.as_ref().map(public),
         read_rule: resource.read_rule.as_ref().map(text),
         write_rule: resource.write_rule.as_ref().map(text),
         operations: words(&operations),
@@ -81,6 +83,11 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         hooks: words(&resource.hooks.iter().map(|point| point.hook).collect::<Vec<_>>()),
         seed: resource.seed.as_ref().map(|seed| text(&seed.name)),
     }
+}
+
+fn public(declared: &model::Public) -> (Vec<String>, String) {
+    let limit = declared.limit.as_ref().and_then(|limit| Rate::read(&limit.value).ok()).unwrap_or(Rate::DEFAULT);
+    (declared.create.iter().map(|name| name.value.clone()).collect(), limit.text())
 }
 
 fn check(declared: &model::Check) -> (String, (Option<String>, Option<String>)) {
@@ -166,6 +173,7 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         sorts: false,
         from,
         on_delete: option(FieldOption::OnDelete),
+        choices: option(FieldOption::Where),
         sequence: option(FieldOption::Sequence),
         numbering: option(FieldOption::Numbering),
     }

@@ -53,6 +53,9 @@ pub struct Resource {
     pub write_permission: Option<String>,
     #[serde(skip)]
     pub owner: Option<String>,
+    /// The fields that anybody may send to create a record, and the limit.
+    #[serde(skip)]
+    pub public: Option<(Vec<String>, String)>,
     #[serde(skip)]
     pub read_rule: Option<String>,
     #[serde(skip)]
@@ -161,6 +164,9 @@ pub struct Field {
     /// The effect of the deletion of the record that a reference refers to.
     #[serde(skip)]
     pub on_delete: Option<String>,
+    /// The condition over the records that a reference can get.
+    #[serde(skip)]
+    pub choices: Option<String>,
     /// The format of the number that the server assigns.
     #[serde(skip)]
     pub sequence: Option<String>,

@@ -193,6 +193,10 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
         field.deprecated = DeprecatedSyntax::of(&mut mapping);
     }
     field.described = Described::read(table, &mut mapping);
+    if matches!(field.source, SourceSyntax::Rollup(_)) {
+        // The rollup has it as the condition of its records.
+        field.described = field.described.without(FieldOption::Where);
+    }
     let (own, has): (&[&str], fn(OptionFacts) -> bool) = match field.source {
         SourceSyntax::From(_) => (&["from", "deprecated"], |option| option.of_derived),
         SourceSyntax::Many { .. } => (&["many", "by", "deprecated"], |option| option.of_embedded),
@@ -225,12 +229,6 @@ fn source(mapping: &mut Mapping<'_, '_>, of_record: bool, name: &Spanned<String>
             let message = format!("`{key}` needs `many`");
             mapping.problems.push(Diagnostic::new(Code::Contradiction, part.span, message, "`many` is missing"));
         }
-    }
-    if let Some(rows) = of_record.then(|| mapping.text("where")).flatten() {
-        let problem = Diagnostic::new(Code::Contradiction, rows.span, "`where` needs a rollup", "nothing is counted");
-        mapping
-            .problems
-            .push(problem.help("add `count: <resource>`, or `sum`, `min` or `max` with a field of a resource"));
     }
     // A key with an unreadable value is reported already.
     let keys: &[&str] = if of_record { &["type", "from", "many", "count", "sum"] } else { &["type"] };

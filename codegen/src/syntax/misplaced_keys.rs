@@ -112,6 +112,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             Shape::Values
                 | Shape::Permission
                 | Shape::RowRules
+                | Shape::Public
                 | Shape::Fields(_)
                 | Shape::Output(_)
                 | Shape::Filters

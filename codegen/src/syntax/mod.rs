@@ -10,6 +10,7 @@ pub mod keys;
 mod language;
 pub mod mapping;
 mod misplaced_keys;
+mod public;
 pub mod record_rules;
 pub mod relation;
 pub mod resource;

@@ -6,6 +6,7 @@ use super::field::{self, DeprecatedSyntax, FieldSyntax};
 use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
 use super::misplaced_keys::{self, Misplaced};
+use super::public::{self, PublicSyntax};
 use super::record_rules::{self, CheckSyntax, UniqueSyntax};
 use super::relation::{self, ActionSyntax, IncludeSyntax};
 use super::states::{self, StatesSyntax};
@@ -30,6 +31,7 @@ pub struct ResourceSyntax {
     pub title: Option<Name>,
     pub description: Option<Name>,
     pub menu: Option<Name>,
+    pub columns: Vec<Name>,
     pub table: Option<Name>,
     pub path: Option<Name>,
     pub under: Option<Name>,
@@ -44,6 +46,7 @@ pub struct ResourceSyntax {
     pub read_permission: Option<Name>,
     pub write_permission: Option<Name>,
     pub owner: Option<Name>,
+    pub public: Option<PublicSyntax>,
     pub read_rule: Option<Name>,
     pub write_rule: Option<Name>,
     pub renamed_from: Option<Name>,
@@ -120,6 +123,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         title: mapping.text("title"),
         description: mapping.text("description"),
         menu: mapping.text("menu"),
+        columns: mapping.texts("columns").unwrap_or_default(),
         table: mapping.text("table"),
         path: mapping.text("path"),
         under: mapping.text("under"),
@@ -134,6 +138,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         read_permission,
         write_permission,
         owner: mapping.text("owner"),
+        public: public::read(&mut mapping),
         read_rule,
         write_rule,
         renamed_from: mapping.text("renamed_from"),

@@ -12,6 +12,8 @@ on_both!(
     an_invoice_is_sent_and_paid,
     customers_have_the_number_of_their_open_tickets,
     only_one_price_list_is_the_default,
+    only_active_users_get_tickets,
+    anybody_sends_an_inquiry,
 );
 
 async fn start(database: Database) -> Server {
@@ -208,4 +210,33 @@ async fn only_one_price_list_is_the_default(database: Database) {
     add(&server, "prices", price).await;
     assert_eq!(server.delete(&format!("price_lists/{}", standard["id"])).await.0, 204);
     assert_eq!(server.get("prices").await.1["meta"]["total"], 0);
+}
+
+async fn only_active_users_get_tickets(database: Database) {
+    let server = start(database).await;
+    let (agent, _) = user(&server, "Ada", &[]).await;
+    let customer = customer(&server, "Works").await;
+    let ticket = json!({ "subject": "Leak", "customer_id": customer, "agent_id": agent });
+    let id = add(&server, "tickets", ticket.clone()).await["id"].clone();
+    server.patch(&format!("users/{agent}"), json!({ "is_active": false })).await;
+    let (status, refused) = server.post("tickets", ticket).await;
+    assert_eq!(
+        (status, &refused["errors"]["agent_id"][0]),
+        (422, &json!("must refer to a record (user) with is_active"))
+    );
+    // The ticket keeps its agent.
+    let (status, kept) = server.patch(&format!("tickets/{id}"), json!({ "subject": "Drip" })).await;
+    assert_eq!((status, &kept["ticket"]["agent_id"]), (200, &agent), "{kept}");
+}
+
+async fn anybody_sends_an_inquiry(database: Database) {
+    let server = start(database).await;
+    let anybody = server.anonymous();
+    let inquiry = json!({ "subject": "Opening hours", "message": "When?", "email": "ann@example.com" });
+    let (status, answer) = anybody.post("inquiries", inquiry).await;
+    assert_eq!((status, answer), (201, json!({ "inquiry": { "id": 1 } })));
+    let (status, refused) = anybody.post("inquiries", json!({ "subject": "x", "message": "y", "is_done": true })).await;
+    assert_eq!((status, &refused["errors"]["is_done"][0]), (422, &json!("is not a field of inquiry")));
+    assert_eq!(anybody.get("inquiries").await.0, 401);
+    assert_eq!(server.get("inquiries/1").await.1["inquiry"]["is_done"], false);
 }

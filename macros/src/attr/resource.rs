@@ -1,11 +1,12 @@
 //! Reader of `#[resource(…)]`.
 
+use charter_model::rate::Rate;
 use charter_model::{Deprecated, Keyword};
 use syn::Type;
 
 use super::entry::{Entry, Value};
 use super::{Written, flag, once, text, texts, transition, unknown};
-use crate::ast::{Action, Check, Deprecation, Include, Settings, Target, Under, Unique, Word};
+use crate::ast::{Action, Check, Deprecation, Include, Public, Settings, Target, Under, Unique, Word};
 use crate::problems::Problems;
 
 const RESOURCE_KEYS: &[&str] = &[
@@ -14,6 +15,7 @@ const RESOURCE_KEYS: &[&str] = &[
     "label",
     "description",
     "menu",
+    "columns",
     "type_name",
     "table",
     "path",
@@ -21,6 +23,7 @@ const RESOURCE_KEYS: &[&str] = &[
     "read_permission",
     "write_permission",
     "owner",
+    "public",
     "read_rule",
     "write_rule",
     "under",
@@ -53,6 +56,7 @@ pub fn read(written: &Written, problems: &mut Problems) -> Settings {
             "label" => once(&mut settings.label, text(entry, problems), entry, problems),
             "description" => once(&mut settings.description, text(entry, problems), entry, problems),
             "menu" => once(&mut settings.menu, text(entry, problems), entry, problems),
+            "columns" => settings.columns.extend(texts(entry, problems)),
             "type_name" => once(&mut settings.type_name, text(entry, problems), entry, problems),
             "table" => once(&mut settings.table, text(entry, problems), entry, problems),
             "path" => once(&mut settings.path, text(entry, problems), entry, problems),
@@ -60,6 +64,7 @@ pub fn read(written: &Written, problems: &mut Problems) -> Settings {
             "read_permission" => once(&mut settings.read_permission, text(entry, problems), entry, problems),
             "write_permission" => once(&mut settings.write_permission, text(entry, problems), entry, problems),
             "owner" => once(&mut settings.owner, text(entry, problems), entry, problems),
+            "public" => once(&mut settings.public, public(entry, problems), entry, problems),
             "read_rule" => once(&mut settings.read_rule, text(entry, problems), entry, problems),
             "write_rule" => once(&mut settings.write_rule, text(entry, problems), entry, problems),
             "under" => once(&mut settings.under, under(entry, problems), entry, problems),
@@ -139,6 +144,27 @@ fn under(entry: &Entry, problems: &mut Problems) -> Option<Under> {
     let resource = needed(resource, "resource", entry, problems);
     let field = needed(field, "field", entry, problems);
     Some(Under { resource: resource?, field: field? })
+}
+
+/// `public(create("subject"), limit = "20/hour")`
+fn public(entry: &Entry, problems: &mut Problems) -> Option<Public> {
+    let (mut create, mut limit) = (Vec::new(), None);
+    for part in inside(entry, "create(\"…\"), limit = \"…\"", problems)? {
+        match part.key().as_str() {
+            "create" => create.extend(texts(part, problems)),
+            "limit" => once(&mut limit, text(part, problems), part, problems),
+            _ => unknown(part, &["create", "limit"], problems),
+        }
+    }
+    let read = |limit: Word| match Rate::read(&limit.text) {
+        Ok(rate) => rate,
+        Err(help) => {
+            problems.report(limit.span, help);
+            Rate::DEFAULT
+        }
+    };
+    let limit = limit.map_or(Rate::DEFAULT, read);
+    Some(Public { create, limit })
 }
 
 const INCLUDE_KEYS: &[&str] = &["name", "via", "many", "by", "links", "custom_fields", "allowed_actions", "fields"];

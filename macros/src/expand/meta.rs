@@ -22,10 +22,23 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let description = text(&settings.description).unwrap_or_default();
     let title = text(&settings.title).unwrap_or_default();
     let menu = text(&settings.menu).unwrap_or_default();
+    let columns = texts(&settings.columns);
     let type_name = text(&settings.type_name).unwrap_or_else(|| upper_camel(&name));
     let read_permission = optional(&settings.read_permission);
     let write_permission = optional(&settings.write_permission);
     let owner = optional(&settings.owner);
+    let public = match &settings.public {
+        None => quote!(::core::option::Option::None),
+        Some(public) => {
+            let (create, requests, seconds) = (texts(&public.create), public.limit.requests, public.limit.seconds);
+            quote! {
+                ::core::option::Option::Some(::charter_runtime::generated::PublicMeta {
+                    create: #create,
+                    limit: ::charter_runtime::generated::Rate { requests: #requests, seconds: #seconds },
+                })
+            }
+        }
+    };
     let read_rule = optional(&settings.read_rule);
     let write_rule = optional(&settings.write_rule);
     let under = match &settings.under {
@@ -83,6 +96,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     title: #title,
                     description: #description,
                     menu: #menu,
+                    columns: #columns,
                     type_name: #type_name,
                     table: #table,
                     path: #path,
@@ -91,6 +105,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     read_permission: #read_permission,
                     write_permission: #write_permission,
                     owner: #owner,
+                    public: #public,
                     read_rule: #read_rule,
                     write_rule: #write_rule,
                     operations: #operations,
@@ -231,7 +246,7 @@ fn flags(flags: &Flags, ordered: bool) -> Vec<TokenStream> {
         values.push(quote!(sortable: false));
     }
     for (option, word) in &flags.display {
-        let (key, text) = (format_ident!("{}", option.key()), &word.text);
+        let (key, text) = (format_ident!("{}", option.meta_field()), &word.text);
         values.push(match option.facts().takes {
             OptionTakes::Text
             | OptionTakes::Literal

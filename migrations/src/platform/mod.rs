@@ -31,6 +31,7 @@ mod m20261128_000024_platform_imports;
 mod m20261128_000025_platform_user_preferences;
 mod m20261129_000026_platform_record_numbers;
 mod m20261129_000027_platform_background_jobs;
+mod m20261129_000030_platform_webhook_conditions;
 
 /// The runtime's migrations, oldest first.
 pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
@@ -62,5 +63,6 @@ pub fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         Transactional::boxed(m20261128_000025_platform_user_preferences::Migration),
         Transactional::boxed(m20261129_000026_platform_record_numbers::Migration),
         Transactional::boxed(m20261129_000027_platform_background_jobs::Migration),
+        Transactional::boxed(m20261129_000030_platform_webhook_conditions::Migration),
     ]
 }

@@ -14,8 +14,9 @@ pub use crate::error::Result;
 pub use crate::field_type::rust::*;
 pub use crate::meta::{
     Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, CheckMeta, DefaultValue, Deprecated, DeprecationMeta,
-    FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, ResourceMeta, RollupFunction,
-    RollupMeta, Rule, SetValue, Shown, TimestampForm, TransitionMeta, Under, UniqueMeta, Until, Widget,
+    FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, PublicMeta, Rate,
+    ResourceMeta, RollupFunction, RollupMeta, Rule, SetValue, Shown, TimestampForm, TransitionMeta, Under, UniqueMeta,
+    Until, Widget,
 };
 pub use crate::ops::Context;
 pub use crate::ops::consequences::{Consequence, Counted, Effect, Subject, count_visible};

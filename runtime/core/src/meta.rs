@@ -10,6 +10,7 @@ mod rollup;
 mod transition;
 
 pub use action::{ActionMeta, ActionOutput, Until};
+pub use charter_model::rate::Rate;
 pub use charter_model::{
     Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, RollupFunction, Shown, TimestampForm,
     Widget,
@@ -35,6 +36,8 @@ pub struct ResourceMeta {
     pub description: &'static str,
     /// Heading in the panel's navigation under which it is listed; empty for none.
     pub menu: &'static str,
+    /// Columns of the list in the panel, in their order; empty for those of the panel's choice.
+    pub columns: &'static [&'static str],
     /// The value that names this resource in a polymorphic reference: `StockLevel`.
     pub type_name: &'static str,
     /// Name of its table.
@@ -51,6 +54,8 @@ pub struct ResourceMeta {
     pub write_permission: Option<&'static str>,
     /// Column with the id of the user who owns a record. Only that user and administrators see the record.
     pub owner: Option<&'static str>,
+    /// What callers without a token may do.
+    pub public: Option<PublicMeta>,
     /// Condition for the records that a caller may read; administrators read all.
     pub read_rule: Option<&'static str>,
     /// Condition for the records that a caller may change, of those that it may read.
@@ -104,6 +109,15 @@ impl ResourceMeta {
         let alone = self.fields.iter().filter(|field| field.rules.contains(&Rule::Unique));
         alone.map(|field| UniqueMeta::plain(std::slice::from_ref(&field.name))).chain(self.unique.iter().copied())
     }
+}
+
+/// An open door: callers without a token create records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PublicMeta {
+    /// The fields that they may send.
+    pub create: &'static [&'static str],
+    /// How many records a client address may create.
+    pub limit: Rate,
 }
 
 /// The parent in a nested path.
@@ -168,6 +182,8 @@ pub struct FieldMeta {
     pub value: &'static str,
     /// The records of another resource from which the database has its value.
     pub rollup: Option<RollupMeta>,
+    /// The condition over the referenced record that a new value of a reference must meet; empty for none.
+    pub choices: &'static str,
     /// JSON Schema of a JSON value, if `kind` does not define it.
     pub schema: Option<fn() -> serde_json::Value>,
 }
@@ -200,6 +216,7 @@ impl FieldMeta {
             numbering: Numbering::Fast,
             value: "",
             rollup: None,
+            choices: "",
             schema: None,
         }
     }

@@ -18,6 +18,8 @@ pub struct Principal {
     pub token_id: Option<i64>,
     pub is_admin: bool,
     pub is_active: bool,
+    /// Anybody, who sent no token and creates a record by an open door.
+    pub is_public: bool,
     pub role_ids: Vec<i64>,
     pub permissions: HashSet<String>,
     /// Abilities of the token; `*` for a session.
@@ -39,6 +41,11 @@ impl Principal {
             role_abilities: all,
             ..Principal::default()
         }
+    }
+
+    /// Anybody, without a token and without any right.
+    pub fn public() -> Principal {
+        Principal { is_public: true, ..Principal::default() }
     }
 
     /// Reports whether this principal may do everything that `before` could do.

@@ -18,6 +18,7 @@ mod notation;
 pub mod number;
 pub mod option;
 mod predicate;
+pub mod rate;
 pub mod reserved;
 mod rollup;
 mod rule;

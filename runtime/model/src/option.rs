@@ -1,5 +1,5 @@
 //! Options of a field that codegen and the derive pass on unchanged: texts for people, the input in the panel, rights, and
-//! the expression of a computed field.
+//! expressions.
 
 use crate::{Keyword, keywords};
 
@@ -20,6 +20,7 @@ keywords! {
         Sequence = "sequence",
         Numbering = "numbering",
         Value = "value",
+        Where = "where",
     }
 }
 
@@ -40,7 +41,7 @@ pub enum OptionTakes {
     Sequence,
     /// One of the words of [`Numbering`](crate::Numbering).
     Numbering,
-    /// An expression over other fields of the record.
+    /// An expression: over other fields of the record for `value`, over those of the referenced record for `where`.
     Expression,
 }
 
@@ -59,9 +60,14 @@ pub struct OptionFacts {
 }
 
 impl FieldOption {
-    /// The key of YAML and of attributes, and the name of the field of `FieldMeta`.
+    /// The key of YAML and of attributes.
     pub fn key(self) -> &'static str {
         self.word()
+    }
+
+    /// The name of the field of `FieldMeta`: the key, unless that is a keyword of Rust.
+    pub fn meta_field(self) -> &'static str {
+        if self == FieldOption::Where { "choices" } else { self.key() }
     }
 
     pub const fn facts(self) -> OptionFacts {
@@ -169,6 +175,14 @@ impl FieldOption {
                 default: "none: a client, a default or a hook sets it",
                 example: "value: quantity * unit_price",
                 meaning: "A computed field: the server computes it from other fields of the record at each write, and stores it. It is read-only, and has no default and no rule but `unique`.",
+            },
+            FieldOption::Where => OptionFacts {
+                takes: OptionTakes::Expression,
+                of_derived: false,
+                of_embedded: false,
+                default: "every record that the caller can see",
+                example: "where: is_active",
+                meaning: "For a `ref` to one resource, the records that can be chosen: a condition over the fields of the record that it refers to. A value that a record has already stays valid. With `count`, `sum`, `min` and `max`: the condition of the records that count.",
             },
         }
     }

@@ -17,7 +17,9 @@ use crate::config::Config;
 use crate::language::Tables;
 use crate::panel::{PanelCard, PanelExtensions, PanelPage};
 use crate::seed;
-use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
+use crate::server::{
+    ConcurrencyLimiter, Mount, OpenDoors, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns,
+};
 use charter_core::crypto::SecretKey;
 use charter_core::db::{Db, Dialect};
 use charter_core::error::{Error, Result};
@@ -235,6 +237,7 @@ impl App {
             extensions,
         };
         Ok(Arc::new(ServerState {
+            open_doors: OpenDoors::new(&state.catalog),
             state: Arc::new(state),
             mounts: self.mounts.clone(),
             languages: Tables::new(self.languages)?,

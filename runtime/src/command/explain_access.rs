@@ -12,6 +12,7 @@ use charter_core::ability;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
 use charter_core::ops::Context;
+use charter_core::ops::write::open_door;
 use charter_core::ops::{self, Method, RouteOperation};
 use charter_core::principal::Principal;
 use charter_core::query::Condition;
@@ -22,7 +23,7 @@ use charter_platform::auth::{Secret, caller_of, role, token, user};
 pub(super) fn command(format: Arg) -> Command {
     Command::new("can")
         .about("Show which rule allows or denies a request with this token; exits with 1 if it is denied")
-        .arg(Arg::new("token").required(true).help("Token, or its id"))
+        .arg(Arg::new("token").required(true).help("Token, or its id; `public` for a request without a token"))
         .arg(
             Arg::new("action")
                 .required(true)
@@ -31,6 +32,9 @@ pub(super) fn command(format: Arg) -> Command {
         .arg(Arg::new("target").required(true).help("`users` for the whole resource, or `users/7` for one record"))
         .arg(format)
 }
+
+/// The word in place of a token for a request without one.
+const PUBLIC: &str = "public";
 
 /// The checks of a request in their order, up to the first that denies.
 #[derive(Default)]
@@ -96,6 +100,11 @@ async fn run_checks(
     method: &Method,
     id: Option<i64>,
 ) -> Result<()> {
+    if token == PUBLIC {
+        let door = open_door::described(entry, method.call).filter(|_| id.is_none());
+        checks.add("public", door.ok_or(Error::Unauthenticated));
+        return Ok(());
+    }
     let Some(token) = find(state, token).await? else {
         checks.add("token", Err(Error::InvalidToken));
         return Ok(());

@@ -82,7 +82,9 @@ async fn serve_on(app: &App, state: &Arc<ServerState>, mut signals: Signals) -> 
 /// Lists all routes.
 pub(super) fn routes(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let rows: Vec<_> = ops::routes(state).iter().map(|route| json!(route)).collect();
-    output::print(matches, &["method", "path", "ability", "permission"], &rows)
+    let has_doors = rows.iter().any(|row| row.get("public").is_some());
+    let columns = ["method", "path", "ability", "permission", "public"];
+    output::print(matches, if has_doors { &columns } else { &columns[..4] }, &rows)
 }
 
 /// Rebuilds record counts and search indexes.

@@ -136,6 +136,8 @@ fn tool(catalog: &Catalog, entry: &Entry, path_kind: PathKind, method: Method) -
         resource: entry.meta.name,
         ability: access.abilities_text(),
         permission: access.permissions_text(),
+        // An agent has a token.
+        public: None,
         call,
     };
     let (id, title, _) = operation::texts(catalog, entry, &route);

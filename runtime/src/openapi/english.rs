@@ -81,7 +81,11 @@ pub(crate) fn short_field(catalog: &Catalog, fields: &[FieldMeta], field: &Field
         (declared, _) => sentence(declared),
     };
     let codes = if matches!(field.kind, Kind::Code { .. }) { format_of(catalog, field) } else { String::new() };
-    [said, codes].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+    let choices = match field.choices {
+        "" => String::new(),
+        condition => format!("A new value must refer to a record with `{condition}`."),
+    };
+    [said, codes, choices].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The checks of a record and the unique sets with a condition or without regard to case, as sentences after others; may be
@@ -217,6 +221,9 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
     }
     if let Some(rollup) = field.rollup {
         sentences.insert(0, rollup_sentence(catalog, rollup));
+    }
+    if !field.choices.is_empty() {
+        sentences.push(format!("A new value must refer to a record with `{}`.", field.choices));
     }
     if field.nullable {
         sentences.push("Null if there is none.".into());

@@ -36,7 +36,10 @@ pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form
     parameters.extend(header::of_call(route.call));
     // Alternative abilities are alternative security requirements.
     let schemes = SCHEMES.iter().flat_map(|scheme| route.ability.split(" or ").map(move |ability| (scheme, ability)));
-    let security: Vec<Node> = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability])).collect();
+    let schemes = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability]));
+    // No requirement: the request may come without a token.
+    let open = route.public.is_some().then(Node::object);
+    let security: Vec<Node> = schemes.chain(open).collect();
     let node = Node::object()
         .with("operationId", id)
         .with("tags", [english::tag(entry.meta)])
@@ -149,7 +152,14 @@ fn requirements(route: &RouteInfo) -> String {
         };
         format!(", and its user needs the {word} `{names}` from a role")
     });
-    format!("The token needs the ability `{}`{}.", route.ability, permission.unwrap_or_default())
+    let open = route.public.as_ref().map(|door| {
+        format!(
+            " Without a token, anybody may create one with these fields, as often as the rate allows for each client \
+             address: {door}. The answer then has only the `id`, and an `Idempotency-Key` has no effect."
+        )
+    });
+    let (permission, open) = (permission.unwrap_or_default(), open.unwrap_or_default());
+    format!("The token needs the ability `{}`{permission}.{open}", route.ability)
 }
 
 /// The request body of a write, with its fields at the top level or under the singular name.

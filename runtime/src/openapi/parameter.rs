@@ -11,6 +11,7 @@ use super::{english, number_pattern, search};
 use charter_core::catalog::EXPLAIN_ABILITY;
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{FieldMeta, Kind, Shown};
+use charter_core::ops::input::choices;
 use charter_core::ops::list::csv::CsvForm;
 use charter_core::ops::list::explain::MEDIA_TYPE;
 use charter_core::ops::{Access, RESTORE};
@@ -135,12 +136,22 @@ fn deleted(entry: &Entry) -> Option<Node> {
     entry.meta.keeps_deleted().then(|| query("deleted", &description, schema.into(), json!("only")))
 }
 
+/// The parameter `choices_of` of a list with records that a reference limits with `where`.
+fn choices_of(catalog: &Catalog, entry: &Entry) -> Option<Node> {
+    let names = choices::names_over(catalog, entry);
+    let first = names.first()?.clone();
+    let description = format!("Only the {} that this reference can get.", english::records(entry.meta));
+    let schema = json!({ "type": "string", "enum": names });
+    Some(query(choices::PARAMETER, &description, schema.into(), json!(first)))
+}
+
 /// The parameters of a list: pagination, order, selected fields, and all filters.
 pub(super) fn of_list(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec<Node> {
     let mut parameters =
         shared_parameters(&["page", "per_page", "cursor", "count", "view_id", "filters", "explain", "csv"]);
     parameters.extend(sort(entry));
     parameters.extend(search::parameter(entry));
+    parameters.extend(choices_of(catalog, entry));
     parameters.extend(of_record(entry));
     parameters.extend(q(catalog, entry, form));
     parameters
@@ -150,6 +161,7 @@ pub(super) fn of_list(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec
 pub(super) fn that_select(catalog: &Catalog, entry: &Entry, form: FilterForm) -> Vec<Node> {
     let mut parameters = shared_parameters(&["view_id", "filters", "explain"]);
     parameters.extend(search::parameter(entry));
+    parameters.extend(choices_of(catalog, entry));
     parameters.extend(deleted(entry));
     parameters.extend(q(catalog, entry, form));
     parameters

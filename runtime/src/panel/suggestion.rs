@@ -12,6 +12,7 @@ use crate::server::Response;
 use charter_core::catalog::{Entry, name_field, title_fields};
 use charter_core::error::{Error, Result};
 use charter_core::meta::{Access, FieldMeta, Kind, Rule, Shown};
+use charter_core::ops::input::choices::{self, PARAMETER};
 use charter_core::query::{Pair, Predicate, allows};
 
 /// Suggestions for a reference.
@@ -24,6 +25,14 @@ const NOTE_FIELDS: &[&str] = &["code", "sku", "email", "reference", "number", "n
 /// The URL of the suggestions for records.
 pub(super) fn url_of(entry: &Entry) -> String {
     format!("/panel/titles/{}", entry.meta.plural)
+}
+
+/// The same for the records that a reference field can get.
+pub(super) fn url_of_choices(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> String {
+    match choices::name(&request.state.catalog, field) {
+        Some(name) => format!("{}?{PARAMETER}={name}", url_of(entry)),
+        None => url_of(entry),
+    }
 }
 
 /// The URL of the suggestions for a text that another resource must contain (`exists:`) or for a time zone.
@@ -93,7 +102,7 @@ pub(super) async fn records(request: &PanelRequest<'_>, plural: &str) -> Result<
         None => {
             let (text, most) =
                 (parameter("q").unwrap_or_default(), if by.is_some() { MAX_VALUES } else { MAX_RECORDS });
-            find(request, entry, title, note, text, most).await?
+            find(request, entry, title, note, Wanted { text, most, choices_of: parameter(PARAMETER) }).await?
         }
     };
     let suggestion = |record: &Value| {
@@ -112,8 +121,17 @@ pub(super) async fn records(request: &PanelRequest<'_>, plural: &str) -> Result<
 
 /// The first records whose name contains a text: id and name.
 pub(super) async fn by_name(request: &PanelRequest<'_>, entry: &Entry, text: &str) -> Result<Vec<(Value, String)>> {
-    let found = find(request, entry, name_field(entry), None, text, MAX_RECORDS).await?;
+    let wanted = Wanted { text, most: MAX_RECORDS, choices_of: None };
+    let found = find(request, entry, name_field(entry), None, wanted).await?;
     Ok(found.iter().map(|record| (record["id"].clone(), of(entry, record))).collect())
+}
+
+/// The wanted suggestions.
+struct Wanted<'a> {
+    text: &'a str,
+    most: usize,
+    /// The reference field that limits the records.
+    choices_of: Option<&'a str>,
 }
 
 /// The first records of which one of two fields contains a text. Those whose title begins with it come first, so that a
@@ -123,11 +141,14 @@ async fn find(
     entry: &Entry,
     title: Option<&'static FieldMeta>,
     note: Option<&'static FieldMeta>,
-    text: &str,
-    most: usize,
+    wanted: Wanted<'_>,
 ) -> Result<Vec<Value>> {
+    let Wanted { text, most, choices_of } = wanted;
     let text = text.trim();
     let mut query = format!("per_page={most}&count=none");
+    if let Some(name) = choices_of {
+        query.push_str(&format!("&{PARAMETER}={}", url::encode(name)));
+    }
     if let Some(title) = title {
         let mut names: Vec<&str> = [Some(title), note].into_iter().flatten().map(|field| field.name).collect();
         for field in title_fields(entry).iter().filter(|_| entry.title.is_some()) {

@@ -90,8 +90,14 @@ pub(crate) fn client(state: &Arc<ServerState>, request: &Request) -> Client {
     }
 }
 
+/// True if a request has no token, valid or not, and is not one of the panel. A cookie is no token: a page of another site cannot
+/// act as the user of a session.
+pub(super) fn is_anonymous(request: &Request) -> bool {
+    request.extensions().get::<Arc<Principal>>().is_none() && matches!(sent_token(request.headers()), Ok(None))
+}
+
 /// Counts a request without a valid token against its client address.
-fn count_anonymous(state: &ServerState, request: &mut Request) -> Result<()> {
+pub(super) fn count_anonymous(state: &ServerState, request: &mut Request) -> Result<()> {
     // A browser sends preflight requests on its own and without credentials (Fetch, section 4.8).
     if request.method() == Method::OPTIONS {
         return Ok(());
@@ -110,7 +116,7 @@ pub(super) fn charge(state: &ServerState, request: &mut Request, requests: u32) 
 }
 
 /// Stores the rate limit usage in the request, for the response headers.
-fn count(usage: Option<Usage>, request: &mut Request) -> Result<()> {
+pub(super) fn count(usage: Option<Usage>, request: &mut Request) -> Result<()> {
     request.extensions_mut().remove::<Usage>();
     let Some(usage) = usage else { return Ok(()) };
     request.extensions_mut().insert(usage);

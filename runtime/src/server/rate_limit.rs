@@ -1,4 +1,4 @@
-//! Rate limits in fixed windows of a minute, for each token or, without a valid one, for each address.
+//! Rate limits in fixed windows, for each token or, without a valid one, for each address.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -9,7 +9,7 @@ use super::Response;
 use charter_core::error::{Error, Result};
 use charter_core::header;
 
-const WINDOW: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_secs(60);
 /// Number of keys from which expired windows are removed.
 const SWEEP_MIN_KEYS: usize = 10_000;
 
@@ -17,6 +17,7 @@ const SWEEP_MIN_KEYS: usize = 10_000;
 #[derive(Debug)]
 pub struct RateLimit<K> {
     limit: u32,
+    window: Duration,
     counts: Mutex<Counts<K>>,
 }
 
@@ -24,14 +25,19 @@ pub struct RateLimit<K> {
 struct Counts<K> {
     /// The start of the window of each key, and its requests since.
     by_key: HashMap<K, (Instant, u32)>,
-    /// When expired windows were last removed: at most once a minute, because it visits all keys.
+    /// When expired windows were last removed: at most once a window, because it visits all keys.
     last_sweep: Instant,
 }
 
 impl<K: Eq + Hash> RateLimit<K> {
     /// A limit of requests per minute and key; 0 is no limit.
     pub fn new(limit: u32) -> RateLimit<K> {
-        RateLimit { limit, counts: Mutex::new(Counts { by_key: HashMap::new(), last_sweep: Instant::now() }) }
+        RateLimit::per(limit, MINUTE)
+    }
+
+    /// A limit of requests per window and key; 0 is no limit.
+    pub fn per(limit: u32, window: Duration) -> RateLimit<K> {
+        RateLimit { limit, window, counts: Mutex::new(Counts { by_key: HashMap::new(), last_sweep: Instant::now() }) }
     }
 
     /// Counts a request, unless it exceeds the limit. `None` when there is no limit.
@@ -69,17 +75,17 @@ impl<K: Eq + Hash> RateLimit<K> {
             return None;
         }
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.by_key.len() >= SWEEP_MIN_KEYS && now - counts.last_sweep >= WINDOW {
+        if counts.by_key.len() >= SWEEP_MIN_KEYS && now - counts.last_sweep >= self.window {
             counts.last_sweep = now;
-            counts.by_key.retain(|_, (start, _)| now - *start < WINDOW);
+            counts.by_key.retain(|_, (start, _)| now - *start < self.window);
         }
         let (start, count) = counts.by_key.entry(key).or_insert((now, 0));
-        if now - *start >= WINDOW {
+        if now - *start >= self.window {
             (*start, *count) = (now, 0);
         }
         let exceeded = change(count);
         // Rounded up, so that the window is over after these seconds.
-        let left = WINDOW.saturating_sub(now - *start);
+        let left = self.window.saturating_sub(now - *start);
         let reset = left.as_secs() + u64::from(left.subsec_nanos() > 0);
         Some(Usage { limit: self.limit, remaining: self.limit - *count, reset, exceeded })
     }
@@ -127,7 +133,7 @@ mod tests {
         let later = start + Duration::from_secs(20);
         assert!(matches!(allowed(&limit, "a", later), Err(Error::RateLimited(40))));
         assert!(allowed(&limit, "b", start).is_ok());
-        assert!(allowed(&limit, "a", start + WINDOW).is_ok());
+        assert!(allowed(&limit, "a", start + MINUTE).is_ok());
     }
 
     #[test]

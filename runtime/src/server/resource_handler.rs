@@ -8,6 +8,7 @@ use sea_orm::QueryResult;
 
 use super::authenticate::{authenticate_with, charge};
 use super::dry_run::{self, DryRun};
+use super::open_door;
 use super::resource_write::{Arguments, in_transaction};
 use super::upload::create_with_file;
 use super::{Handler, Response, begin_upload, client_address, headers, read_body, release_for_external_call};
@@ -89,6 +90,9 @@ impl ResourceEndpoint {
         uses: &mut UsedDeprecations,
     ) -> Result<Response> {
         let entry = &state.catalog.entries()[self.index];
+        if let Some(door) = open_door::of(entry, self.path_kind, request) {
+            return open_door::create(state, request, entry, door).await;
+        }
         let bypass_cache =
             state.routes[entry.index].grants_access && !matches!(request.method().as_str(), "GET" | "HEAD");
         let caller = authenticate_with(state, request, bypass_cache).await?;

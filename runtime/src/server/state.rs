@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use salvo::Router;
 
-use super::{ConcurrencyLimiter, RateLimit, ResponseBudget, SignInGuard};
+use super::{ConcurrencyLimiter, OpenDoors, RateLimit, ResponseBudget, SignInGuard};
 use crate::config::Config;
 use crate::language::Tables;
 use charter_core::ops::State;
@@ -42,6 +42,8 @@ pub struct ServerState {
     pub token_rate: RateLimit<[u8; 32]>,
     /// Rate limit of requests without a valid token, by address.
     pub anonymous_rate: RateLimit<IpAddr>,
+    /// Rate limits of callers without a token who create records.
+    pub open_doors: OpenDoors,
     pub sign_ins: SignIns,
     /// The identity provider of the panel.
     pub oidc: Option<oidc::Provider>,

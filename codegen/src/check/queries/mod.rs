@@ -1,4 +1,4 @@
-//! List queries: `filters`, `sorts` and `search`.
+//! Lists: `filters`, `sorts`, `search`, and `columns` of the panel.
 
 pub(super) mod indexes;
 pub(super) mod titles;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use charter_model::{Keyword, Predicate};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Filter, Filters, Kind, Name, Resource, Schema, Sorts, Type};
+use crate::model::{Access, Field, Filter, Filters, Kind, Name, Resource, Schema, Shown, Sorts, Type};
 use crate::source::Spanned;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
@@ -29,9 +29,30 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         sorted(resource, "`order`", name, problems);
     }
     report_repeated(&order, problems);
+    columns(resource, problems);
     for name in &resource.search {
         searched(resource, name, problems);
     }
+}
+
+/// Checks the columns of the panel's list.
+fn columns(resource: &Resource, problems: &mut Problems) {
+    if let (true, Some(first)) = (resource.singleton, resource.columns.first()) {
+        let problem = Diagnostic::new(Code::Singleton, first.span, "a singleton has no list", "not with `singleton`");
+        problems.push(problem.help("remove `columns`"));
+    }
+    for name in &resource.columns {
+        let Some(field) = named(resource, name, "`columns`", problems) else { continue };
+        let (message, help) = if field.access == Access::Secret || field.shown == Shown::Never {
+            (format!("`{}` is never shown", name.value), "leave it out")
+        } else if field.kind == Kind::Known(Type::CustomFields) {
+            (format!("`{}` is no single column", name.value), "leave it out: users choose the columns of custom fields")
+        } else {
+            continue;
+        };
+        problems.push(Diagnostic::new(Code::NotQueryable, name.span, message, "not a column").help(help));
+    }
+    report_repeated(&resource.columns, problems);
 }
 
 /// The field of a name; an unknown name is reported with the nearest field.

@@ -1,5 +1,6 @@
 //! Relation checks: references, embedded records, links, nested resources and includes.
 
+pub(super) mod choices;
 pub(super) mod deletions;
 pub(super) mod embedded;
 pub(super) mod includes;

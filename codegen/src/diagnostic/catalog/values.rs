@@ -157,4 +157,22 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/book.yaml\nresource: book\nfields:\n  name:  { type: string(80), required: true }\n  loans: { count: loan }\nchecks: [{ that: loans <= 5 }]\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n",
         right: "# resources/book.yaml\nresource: book\nfields:\n  name:  { type: string(80), required: true }\n  loans: { count: loan }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n",
     },
+    Entry {
+        code: Code::BadChoices,
+        title: "an invalid choice of referenced records",
+        explanation: "`where` of a field limits the records that a reference can get. It belongs to a `ref` to one resource, names \
+            a field of the other record, and no secret one.",
+        wrong: "# resources/order.yaml\nresource: order\nfields:\n  product_ids: { type: list(ref(product)), where: is_active }\n# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
+        right: "# resources/order.yaml\nresource: order\nfields:\n  product_id: { type: ref(product), required: true, where: is_active }\n# resources/product.yaml\nresource: product\nfields:\n  is_active: { type: boolean, default: true }\n",
+    },
+    Entry {
+        code: Code::BadPublic,
+        title: "an invalid open door",
+        explanation: "`public` lets anybody create records with the fields in `create`. Each is a plain field that clients write, and \
+            neither unique nor a reference, because a refusal would tell which records exist. Every other field has a value \
+            without the request: a `default`, or null. The resource serves `create`, and has no parent. `limit` is a number for \
+            each `minute`, `hour` or `day`.",
+        wrong: "# resources/inquiry.yaml\nresource: inquiry\npublic: { create: [message] }\nfields:\n  subject: { type: string(80), required: true }\n  message: { type: text, required: true }\n",
+        right: "# resources/inquiry.yaml\nresource: inquiry\npublic: { create: [subject, message] }\nfields:\n  subject: { type: string(80), required: true }\n  message: { type: text, required: true }\n",
+    },
 ];

@@ -77,6 +77,7 @@ const SEQUENCE: Key = option("sequence", FieldOption::Sequence);
 const NUMBERING: Key = option("numbering", FieldOption::Numbering);
 const ON_DELETE: Key = option("on_delete", FieldOption::OnDelete);
 const VALUE: Key = option("value", FieldOption::Value);
+const WHERE: Key = option("where", FieldOption::Where);
 
 /// The key of a rule.
 const fn rule(facts: RuleFacts) -> Key {
@@ -224,13 +225,6 @@ pub static FIELD: Table = Table {
             "A rollup: the sum of a field of these records. It takes the keys of `count`, and a `type` with the decimal places of the field.",
         ),
         key(
-            "where",
-            Shape::Condition,
-            "all records",
-            "where: returned_on is null",
-            "With `count`, `sum`, `min` and `max`: the condition of the records that count, over their own fields.",
-        ),
-        key(
             "through",
             Shape::Name,
             "none",
@@ -249,6 +243,7 @@ pub static FIELD: Table = Table {
         READ,
         WRITE,
         ON_DELETE,
+        WHERE,
         SEQUENCE,
         NUMBERING,
     ],
@@ -276,6 +271,7 @@ pub static INPUT: Table = Table {
         MATCHES_FIELD,
         AFTER,
         NOT_BEFORE,
+        WHERE,
         LABEL,
         HELP,
         PLACEHOLDER,

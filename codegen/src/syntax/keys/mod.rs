@@ -10,7 +10,7 @@ mod states;
 pub use field::{DEPRECATED, FIELD, INPUT, OUTPUT};
 pub use record_rules::{CHECK, UNIQUE};
 pub use relation::{ACTION, INCLUDE};
-pub use resource::{ACCESS, PERMISSION, RESOURCE};
+pub use resource::{ACCESS, PERMISSION, PUBLIC, RESOURCE};
 pub use states::{STATES, TRANSITION};
 
 /// The keys of one kind of mapping.
@@ -71,6 +71,8 @@ pub enum Shape {
     Condition,
     /// A mapping with conditions for `read` and `write`.
     RowRules,
+    /// `create` and `limit`.
+    Public,
     /// Names with points between them: `settings.manage`.
     Right,
     /// A mapping from names to fields with the keys of the table.

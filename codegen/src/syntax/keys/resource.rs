@@ -51,6 +51,13 @@ pub static RESOURCE: Table = Table {
             "menu: Stock",
             "The heading under which the navigation of the panel lists it. Resources with the same heading are listed together.",
         ),
+        key(
+            "columns",
+            Shape::Names,
+            "the name of the record, then up to six short fields",
+            "columns: [number, subject, status]",
+            "The columns of the list in the panel, in this order, until a user chooses others.",
+        ),
         key("table", Shape::Name, "the plural", "table: rates", "The database table."),
         key("path", Shape::Name, "the plural", "path: rates", "The last segment of its path: `/api/v1/rates`."),
         key(
@@ -136,6 +143,13 @@ pub static RESOURCE: Table = Table {
             "every caller with the ability",
             "access: { read: customer.user_id = caller.id or caller.can(tickets.all) }",
             "Which records a caller may read, and which of those they may change: conditions over the fields of the record, one step over a reference, and `caller`. They do not limit administrators.",
+        ),
+        key(
+            "public",
+            Shape::Public,
+            "nobody without a token",
+            "public: { create: [subject, message, email], limit: 20/hour }",
+            "Anybody may create a record without a token, with these fields only, as often as the limit for each client address allows. The answer has the id alone. See [open doors](security.md#open-doors).",
         ),
         key(
             "renamed_from",
@@ -290,6 +304,27 @@ pub static ACCESS: Table = Table {
             "every record that the caller may read",
             "write: assignee_id = caller.id or caller.can(tickets.all)",
             "The records that a caller may create, change, delete and run actions on. Others are 403.",
+        ),
+    ],
+};
+
+/// `public:`.
+pub static PUBLIC: Table = Table {
+    what: "an open door",
+    keys: &[
+        key(
+            "create",
+            Shape::Names,
+            "required",
+            "create: [subject, message, email]",
+            "The fields that anybody may send: plain ones that are neither unique nor references, and need no right. Every other field has a default or may be null.",
+        ),
+        key(
+            "limit",
+            Shape::Text,
+            "`20/hour`",
+            "limit: 5/minute",
+            "How many records a client address may create in a `minute`, `hour` or `day`; more are 429 with `Retry-After`.",
         ),
     ],
 };

@@ -3,7 +3,7 @@
 pub use charter_model::reserved::{BULK_PATH as BULK, SUMMARY_PATH as SUMMARY};
 
 use super::RESTORE;
-use super::write::bulk;
+use super::write::{bulk, open_door};
 use crate::ability::{Ability, READ};
 use crate::catalog::{Catalog, Entry};
 use crate::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Operation};
@@ -131,6 +131,9 @@ pub struct RouteInfo {
     pub ability: String,
     /// One permission, or several joined by `and`.
     pub permission: Option<String>,
+    /// The fields that anybody may send without a token, and how often: `subject, message: 20/hour`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public: Option<String>,
     #[serde(skip)]
     pub call: RouteOperation,
 }
@@ -143,7 +146,8 @@ pub fn routes(state: &State) -> Vec<RouteInfo> {
             for Method { name, call, access } in methods(&state.catalog, entry, path_kind) {
                 let (ability, permission) = (access.abilities_text(), access.permissions_text());
                 let path = format!("{API}/{}", path(&state.catalog, entry, path_kind));
-                routes.push(RouteInfo { method: name, path, resource: entry.meta.name, ability, permission, call });
+                let (resource, public) = (entry.meta.name, open_door::described(entry, call));
+                routes.push(RouteInfo { method: name, path, resource, ability, permission, public, call });
             }
         }
     }

@@ -7,6 +7,8 @@ use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 use charter_model::sequence::SequenceFormat;
 
 use super::action::transition::first_state;
+use super::input::choices;
+use super::write::open_door;
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
@@ -50,6 +52,14 @@ fn validate(catalog: &Catalog) -> Vec<String> {
                 problems.push(format!("`value` of {place}{}, `{}`: {problem}", field.name, field.value));
             }
         }
+        for (place, field, _) in fields(meta).filter(|(_, field, _)| !field.choices.is_empty()) {
+            let problem = match field.kind {
+                Kind::Ref { resource } => choices::checked(field.choices, catalog.linked(resource)).err(),
+                _ => Some("the field is no reference to one resource".to_owned()),
+            };
+            let text = field.choices;
+            problems.extend(problem.map(|problem| format!("`where` of {place}{}, `{text}`: {problem}", field.name)));
+        }
         for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
             let find = |name: &str| Some(catalog.linked(name).meta);
             if let Err(mistake) = expression::condition_over(rule, meta.fields, &find) {
@@ -59,7 +69,12 @@ fn validate(catalog: &Catalog) -> Vec<String> {
         problems.extend(invalid_conditions(meta));
         problems.extend(rollups::check(catalog, meta));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
+        problems.extend(open_door::problem(entry));
         problems.extend(invalid_order(entry));
+        let is_hidden = |name: &&&str| entry.field(name).is_none_or(|field| field.shown == Shown::Never);
+        let unknown = meta.columns.iter().find(is_hidden);
+        problems
+            .extend(unknown.map(|name| format!("`columns` of {} lists `{name}`, which no list shows", meta.plural)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_sequence(entry, field)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_on_delete(catalog, entry, field)));
         for (action, transition) in meta.transitions() {

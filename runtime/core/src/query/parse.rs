@@ -6,7 +6,7 @@ use super::request::{Group, Pair, Quantifier, Request, Term, Values, decode, spl
 use crate::error::{Error, Result};
 
 /// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `search`, `view_id`, `filters`,
-/// `explain`, `csv` and `deleted`. Other parameters are ignored. If a single-valued parameter is repeated, the last value
+/// `choices_of`, `explain`, `csv` and `deleted`. Other parameters are ignored. If a single-valued parameter is repeated, the last value
 /// applies.
 ///
 /// `q[s]=name desc, id asc` and `q[s][]=name desc` also set the order. `sort` takes precedence.
@@ -34,6 +34,7 @@ pub fn parse(query: &str) -> Result<Request> {
             "csv" if value.trim().is_empty() => {}
             "csv" => request.csv = Some(value),
             "deleted" => request.deleted = Some(value),
+            "choices_of" => request.choices_of = Some(value),
             "view_id" => request.view_id = Some(value),
             "filters" => request.filters = Some(value),
             "include" | "include[]" => request.include.extend(split_names(&value)),

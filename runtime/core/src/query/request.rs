@@ -28,6 +28,8 @@ pub struct Request {
     /// Words to find in the text fields of the resource.
     pub search: Option<String>,
     pub view_id: Option<String>,
+    /// A reference field, `order.product_id`, whose choices are wanted.
+    pub choices_of: Option<String>,
     /// Conditions in the JSON form of a saved view.
     pub filters: Option<String>,
 }

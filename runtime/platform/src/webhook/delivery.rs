@@ -10,9 +10,10 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
+use super::condition;
 use super::event_fields::readable_body;
 use super::sealed_secret;
-use super::subscriptions::{holds_right_sql, insert_deliveries, may_see_sql, receives_sql};
+use super::subscriptions::{Rights, insert_deliveries, may_see_sql, receives_sql};
 use super::transport::Attempt;
 use charter_core::db::{Db, Dialect, Sql};
 use charter_core::error::{Error, Result};
@@ -173,6 +174,13 @@ pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
         }
     };
     sql.push(" AND ").in_ids("e.\"id\"", &ids);
+    let excluded = condition::excluded(state, &transaction, None, &ids).await?;
+    if !excluded.is_empty() {
+        sql.push(" AND NOT EXISTS (SELECT 1 FROM ");
+        let pairs = excluded.into_iter().map(|(webhook, event)| serde_json::json!([webhook, event]));
+        sql.values_table(pairs.collect(), &[("webhook_id", "bigint"), ("event_id", "bigint")]);
+        sql.push(" AS x WHERE x.\"webhook_id\" = w.\"id\" AND x.\"event_id\" = e.\"id\")");
+    }
     sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
     sql.run(&transaction).await?;
     let mut sql = Sql::new(dialect, "UPDATE \"events\" SET \"fanned_out_at\" = ");
@@ -330,10 +338,8 @@ async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now:
     let columns =
         "\"id\", \"user_id\", \"url\", \"secret\", \"previous_secret\", \"previous_secret_until\", \"failing_since\"";
     let mut sql = Sql::new(db.dialect(), format!("SELECT {columns}"));
-    let rights: Vec<&str> = catalog.field_rights().into_iter().collect();
-    for (index, right) in rights.iter().enumerate() {
-        sql.push(&format!(", {} AS \"right_{index}\"", holds_right_sql(catalog, db.dialect(), right)));
-    }
+    let rights = Rights::of_fields(catalog);
+    rights.write(&mut sql, catalog);
     sql.push(" FROM \"webhooks\" w WHERE ").in_ids("w.\"id\"", &distinct(rows, "webhook_id")?);
     for row in sql.all(db.reader()).await? {
         webhooks.insert(row.try_get::<i64>("", "id")?, row);
@@ -345,10 +351,7 @@ async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now:
         let (Some(event), Some(webhook)) = (events.get(&event_id), webhooks.get(&webhook_id)) else { continue };
         let until: Option<DateTime<Utc>> = webhook.try_get("", "previous_secret_until")?;
         let previous: Option<String> = webhook.try_get("", "previous_secret")?;
-        let has_right = |right: &str| {
-            let index = rights.iter().position(|known| *known == right);
-            index.is_none_or(|index| webhook.try_get("", &format!("right_{index}")).unwrap_or(false))
-        };
+        let has_right = |right: &str| rights.holds(webhook, right);
         let previous = previous.filter(|_| until.is_some_and(|until| until > now));
         let stored: String = webhook.try_get("", "secret")?;
         let attempt = Attempt {

@@ -193,7 +193,7 @@ impl DispatchLoop {
         let ends = self.record_finished().await;
         let freed = ends.as_ref().is_ok_and(|freed| *freed);
         let now = self.state.clock.now();
-        let suspended = if wake == Wake::Tick { suspend(&self.state.db, now).await } else { Ok(()) };
+        let suspended = if wake == Wake::Tick { suspend(&self.state, now).await } else { Ok(()) };
         let fanned_out = delivery::fan_out(&self.state, now).await;
         let is_full = fanned_out.as_ref().is_ok_and(|fanned_out| fanned_out.may_have_more);
         let mut limited = Ok(());
@@ -368,7 +368,7 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
         let (per_webhook, metrics) = (webhooks.max_attempts_per_webhook, webhooks.metrics.clone());
         DispatchLoop::new(state.clone(), transport, slots, per_webhook, metrics)
     };
-    suspend(&state.db, state.clock.now()).await?;
+    suspend(state, state.clock.now()).await?;
     while cancel_remaining(&state.db, state.clock.now()).await? {}
     while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
     enforce_delivery_limit(state, state.clock.now()).await?;

@@ -1,6 +1,7 @@
 //! Webhooks: at-least-once delivery of outbox events to the URLs that subscribe to them.
 
 mod cancellation;
+mod condition;
 mod consequences;
 mod delivery;
 pub mod delivery_log;

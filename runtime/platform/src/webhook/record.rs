@@ -6,6 +6,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::PaginatorTrait;
 use sea_orm::entity::prelude::*;
 
+use super::condition::{self, ALL_EVENTS};
 use super::sealed_secret::seal;
 use super::transport::Outcome;
 use super::{SigningSecret, Webhooks, cancel, consequences, redelivery, subscriptions};
@@ -19,8 +20,6 @@ use charter_core::suggest::hint;
 const SECRET_OVERLAP: TimeDelta = TimeDelta::hours(24);
 /// Maximum number of webhooks of one user.
 const MAX_WEBHOOKS_PER_USER: u64 = 100;
-/// Subscription to every event.
-const ALL_EVENTS: &str = "*";
 
 #[derive(Clone, Debug, PartialEq, Resource)]
 #[resource(name = "webhook", menu = "Administration", owner = "user_id")]
@@ -47,6 +46,12 @@ pub struct Model {
     /// Names of events; `*` subscribes to all.
     #[field(list(255), required, min_length = 1, example = "user.created")]
     pub events: Json,
+    #[field(
+        string(1000),
+        description = "A condition over the record of the event, such as `priority = high and status = open`: only events that meet it are delivered. It names fields that the user of the webhook may read, of the resource of each event.",
+        example = "id > 0"
+    )]
+    pub when: Option<String>,
     #[field(default = "true")]
     pub is_active: bool,
     /// Encrypted, like the previous one.
@@ -67,7 +72,7 @@ pub struct Model {
     #[field(
         string(32),
         read_only,
-        description = "Why the server disabled the webhook: `failing`, `token_revoked` or `token_expired` (of the token that made it), `user_deactivated`, or `delivery_limit` if its user had too many pending deliveries. Null if it is active, or if a request disabled it.",
+        description = "Why the server disabled the webhook: `failing`, `token_revoked` or `token_expired` (of the token that made it), `user_deactivated`, `condition` if `when` is no longer valid, or `delivery_limit` if its user had too many pending deliveries. Null if it is active, or if a request disabled it.",
         example = "failing"
     )]
     pub disabled_reason: Option<String>,
@@ -153,6 +158,7 @@ impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         check_url(context, draft)?;
         check_events(context, draft);
+        check_condition(context, draft);
         // Limited because each event creates a delivery for each subscribed webhook, and all users share the
         // dispatcher.
         let user = draft.model.user_id.try_as_ref().copied();
@@ -288,12 +294,30 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     }
 }
 
+/// Checks `when` against the resources of the events, if either is new or the webhook is enabled.
+fn check_condition(context: &Context<'_>, draft: &mut Draft<Entity>) {
+    let Some(when) = draft.model.when.try_as_ref().cloned().flatten() else { return };
+    let Some(list) = draft.model.events.try_as_ref().cloned() else { return };
+    let is_enabled = |webhook: &Model| draft.model.is_active.try_as_ref() == Some(&true) && !webhook.is_active;
+    let is_same = |webhook: &Model| webhook.when.as_ref() == Some(&when) && webhook.events == list;
+    if draft.before.as_ref().is_some_and(|webhook| is_same(webhook) && !is_enabled(webhook)) {
+        return;
+    }
+    // The rights of another owner are checked when the webhook is active.
+    let is_owner = draft.model.user_id.try_as_ref() == context.caller().user_id.as_ref();
+    let has_right = |right: &str| !is_owner || context.caller().has_right(right);
+    let events: Vec<String> = serde_json::from_value(list).unwrap_or_default();
+    if let Some(problem) = condition::problem(context.catalog(), &events, &when, &has_right) {
+        draft.error("when", problem);
+    }
+}
+
 fn end_streak(draft: &mut Draft<Entity>) {
     draft.model.failing_since = Set(None);
     draft.model.last_failure_at = Set(None);
 }
 
-/// Webhooks that subscribe to an event that the application no longer emits.
+/// Webhooks that subscribe to an event that the application no longer emits, or whose condition is no longer valid.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let known = context.catalog().events();
     let mut found = Vec::new();
@@ -303,6 +327,10 @@ pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReferenc
             let hint = hint(event, known.iter().map(String::as_str));
             let problem = format!("subscribes to `{event}`, which is never emitted{hint}");
             found.push(StaleReference { kind: "webhooks", id: webhook.id, name: webhook.url.clone(), problem });
+        }
+        let problem = webhook.when.and_then(|when| condition::problem(context.catalog(), &events, &when, &|_| true));
+        if let Some(problem) = problem.map(|problem| format!("has a condition that {problem}")) {
+            found.push(StaleReference { kind: "webhooks", id: webhook.id, name: webhook.url, problem });
         }
     }
     Ok(found)

@@ -7,6 +7,7 @@ use sea_orm::{EntityTrait, QuerySelect};
 use tokio::time::{Instant, sleep};
 
 use super::Webhooks;
+use super::condition;
 use super::delivery::{LEASE, MAX_BATCH_DELIVERIES, claim_one, random_hex};
 use super::dispatcher::{self, ERROR_BACKOFF};
 use super::record;
@@ -157,9 +158,14 @@ impl EventRange {
         let transaction = state.db.begin().await?;
         // A request that disables the webhook waits, and then cancels what is queued here.
         let locked = record::Entity::find_by_id(self.webhook_id).lock_exclusive().one(&transaction).await?;
-        if !locked.ok_or(Error::NotFound)?.is_active {
+        let webhook = locked.ok_or(Error::NotFound)?;
+        if !webhook.is_active {
             return Err(Error::Conflict("The webhook is disabled: set `is_active` to true first.".into()));
         }
+        let excluded = match webhook.when {
+            Some(_) => self.excluded(state, &transaction).await?,
+            None => Vec::new(),
+        };
         let mut sql = Sql::new(
             dialect,
             "UPDATE \"webhook_deliveries\" SET \"status\" = 'pending', \"retries\" = 0, \"manual\" = ",
@@ -168,24 +174,37 @@ impl EventRange {
         sql.push(" WHERE \"status\" IN ('failed', 'cancelled') AND \"webhook_id\" = ").bind(self.webhook_id);
         sql.push(" AND \"event_id\" IN (SELECT e.\"id\" FROM \"events\" e JOIN \"webhooks\" w ON ");
         sql.push(&receives_sql(catalog, dialect)).push(" WHERE w.\"id\" = ").bind(self.webhook_id);
-        self.write_range(&mut sql);
+        self.write_range(&mut sql, &excluded);
         let again = sql.push(")").clone().run(&transaction).await?;
         let mut sql = insert_deliveries(catalog, dialect, now, true);
         sql.push(" WHERE w.\"is_active\" AND w.\"id\" = ").bind(self.webhook_id);
         sql.push(" AND e.\"fanned_out_at\" IS NOT NULL AND e.\"created_at\" >= w.\"created_at\"");
-        self.write_range(&mut sql);
+        self.write_range(&mut sql, &excluded);
         sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
         let missed = sql.run(&transaction).await?;
         transaction.commit().await?;
         Ok(again + missed)
     }
 
-    /// Writes the condition that the event `e` is in this batch.
-    fn write_range(&self, sql: &mut Sql) {
+    /// The events of this batch that the condition of the webhook excludes.
+    async fn excluded(&self, state: &State, transaction: &Connection) -> Result<Vec<i64>> {
+        let mut sql = Sql::new(state.db.dialect(), "SELECT e.\"id\" FROM \"events\" e WHERE 1 = 1");
+        self.write_range(&mut sql, &[]);
+        let rows = sql.all(transaction).await?;
+        let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
+        let pairs = condition::excluded(state, transaction, Some(self.webhook_id), &ids).await?;
+        Ok(pairs.into_iter().map(|(_, event)| event).collect())
+    }
+
+    /// Writes the condition that the event `e` is in this batch, and not excluded.
+    fn write_range(&self, sql: &mut Sql, excluded: &[i64]) {
         sql.push(" AND e.\"name\" <> ").bind(TEST_EVENT).push(" AND e.\"created_at\" >= ").bind(self.since);
         sql.push(" AND e.\"id\" > ").bind(self.after);
         if let Some(last) = self.last {
             sql.push(" AND e.\"id\" <= ").bind(last);
+        }
+        if !excluded.is_empty() {
+            sql.push(" AND NOT (").in_ids("e.\"id\"", excluded).push(")");
         }
     }
 }

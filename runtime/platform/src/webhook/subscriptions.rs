@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
+use sea_orm::QueryResult;
 
 use charter_core::ability::{Ability, granting_words};
 use charter_core::catalog::{Catalog, Entry};
@@ -79,7 +80,7 @@ pub(super) fn may_see_sql(catalog: &Catalog, dialect: Dialect) -> String {
 }
 
 /// Condition that the webhook `w` has the right of a field: an ability if it has a colon, else a permission.
-pub(super) fn holds_right_sql(catalog: &Catalog, dialect: Dialect, right: &str) -> String {
+fn holds_right_sql(catalog: &Catalog, dialect: Dialect, right: &str) -> String {
     let Some((resource, _)) = right.split_once(':') else {
         return role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"permissions\"", &[right]));
     };
@@ -87,6 +88,28 @@ pub(super) fn holds_right_sql(catalog: &Catalog, dialect: Dialect, right: &str) 
     let words = granting_words(right, catalog.entries().iter().any(is_application));
     let by_role = role_grants_sql(dialect, &contains_any_sql(dialect, "r.\"abilities\"", &words));
     format!("({} AND {by_role})", contains_any_sql(dialect, "w.\"abilities\"", &words))
+}
+
+/// The rights that some fields of the application need, as columns of a query of webhooks.
+pub(super) struct Rights<'c>(Vec<&'c str>);
+
+impl<'c> Rights<'c> {
+    pub(super) fn of_fields(catalog: &'c Catalog) -> Rights<'c> {
+        Rights(catalog.field_rights().into_iter().collect())
+    }
+
+    /// Appends a column for each right to the columns of a query of the webhook `w`.
+    pub(super) fn write(&self, sql: &mut Sql, catalog: &Catalog) {
+        for (index, right) in self.0.iter().enumerate() {
+            sql.push(&format!(", {} AS \"right_{index}\"", holds_right_sql(catalog, sql.dialect, right)));
+        }
+    }
+
+    /// True if the webhook of a row of that query has the right, or no field needs it.
+    pub(super) fn holds(&self, webhook: &QueryResult, right: &str) -> bool {
+        let index = self.0.iter().position(|known| *known == right);
+        index.is_none_or(|index| webhook.try_get("", &format!("right_{index}")).unwrap_or(false))
+    }
 }
 
 /// Condition that the owner of the webhook `w` owns the record of the event `e`, that the record has no owner (0), or

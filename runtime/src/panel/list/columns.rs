@@ -167,8 +167,12 @@ pub(crate) fn default_sort(entry: &Entry) -> Option<String> {
     (is_seeded || is_unique).then(|| name.name.to_string())
 }
 
-/// The columns that a list shows by default: the name field, then short fields that distinguish records.
+/// The columns that a list shows by default: those of the declaration, or else the name field, then short fields that
+/// distinguish records.
 pub(crate) fn default_names(entry: &Entry) -> Vec<String> {
+    if !entry.meta.columns.is_empty() {
+        return entry.meta.columns.iter().map(|name| (*name).to_owned()).collect();
+    }
     let name_field = name_field(entry);
     let derived =
         |via: &str| entry.meta.fields.iter().any(|f| matches!(f.kind, Kind::Derived { via: of, .. } if of == via));

@@ -41,7 +41,15 @@ pub(crate) fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static 
 
 /// The URL of the suggestions for the input of a field: of a reference, or of a text that another resource must contain.
 pub(crate) fn input_suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
-    suggestion_url(request, field).or_else(|| suggestion::url_of_value(request, field?))
+    let field = field?;
+    match field.kind {
+        Kind::Ref { resource } => {
+            let referenced = request.state.catalog.linked(resource);
+            let url = || suggestion::url_of_choices(request, referenced, field);
+            display_name::is_listable(request, referenced).then(url)
+        }
+        _ => suggestion_url(request, Some(field)).or_else(|| suggestion::url_of_value(request, field)),
+    }
 }
 
 /// An input with suggestions for an id or, if `is_value`, for its text. The links lead to the chosen record and to the

@@ -7,6 +7,7 @@ use sea_orm::sea_query::ArrayType;
 use sea_orm::{QueryResult, Value};
 
 use super::changeset::{Changes, stored};
+use super::choices;
 use super::references::{self, PolymorphicReference, ids};
 use super::unique::{self, add_not_unique, folding};
 use crate::catalog::Entry;
@@ -28,10 +29,12 @@ pub struct Checked<'c> {
     pub id: Option<i64>,
 }
 
-/// Values to find, by the resource and the field that must have them.
-type Wanted = BTreeMap<(&'static str, &'static str), BTreeMap<String, Value>>;
+/// The resource and the field that must have a value, and the condition `where` of the reference; empty for none.
+type Place = (&'static str, &'static str, &'static str);
+/// Values to find.
+type Wanted = BTreeMap<Place, BTreeMap<String, Value>>;
 /// The values that were found.
-type Found = HashMap<(&'static str, &'static str), HashSet<String>>;
+type Found = HashMap<Place, HashSet<String>>;
 
 /// Checks every changed field as [`references::check`] does, and adds errors to each row's `changes.errors`. All rows
 /// belong to the resource `entry`.
@@ -56,28 +59,29 @@ pub async fn check(context: &Context<'_>, entry: &Entry, rows: &mut [Checked<'_>
         let references = references::polymorphic_references(catalog, changes)?;
         for reference in &references {
             if let Some(target) = reference.target {
-                let ids = wanted.entry((target.meta.name, "id")).or_default();
+                let ids = wanted.entry((target.meta.name, "id", "")).or_default();
                 ids.insert(key(&reference.id), reference.id.clone());
             }
         }
         polymorphic.push(references);
     }
     let mut found = Found::new();
-    for ((resource, name), values) in wanted {
+    for ((resource, name, choices), values) in wanted {
         let target = catalog.linked(resource);
         let mut keys = HashSet::new();
         if let Some(field) = target.field(name) {
-            let (values, visible) = (values.into_values().collect(), visible(context, target));
-            for row in find(context, target, field, values, &visible, name == "id" && is_locked(resource)).await? {
+            let values = values.into_values().collect();
+            let condition = visible(context, target).and(choices::condition(context, choices, target));
+            for row in find(context, target, field, values, &condition, name == "id" && is_locked(resource)).await? {
                 keys.extend(stored(&row, field)?.as_ref().map(key));
             }
         }
-        found.insert((resource, name), keys);
+        found.insert((resource, name, choices), keys);
     }
     for (Checked { changes, .. }, references) in rows.iter_mut().zip(polymorphic) {
         add_missing(context, changes, &found);
         let is_found = |reference: &PolymorphicReference<'_>| {
-            reference.target.is_some_and(|target| has(&found, (target.meta.name, "id"), &reference.id))
+            reference.target.is_some_and(|target| has(&found, (target.meta.name, "id", ""), &reference.id))
         };
         let missing = references.iter().filter(|reference| !is_found(reference));
         missing.for_each(|reference| reference.add_missing(&mut changes.errors));
@@ -88,24 +92,29 @@ pub async fn check(context: &Context<'_>, entry: &Entry, rows: &mut [Checked<'_>
     Ok(())
 }
 
-/// The targets of a value: resource and field, with the values that must exist.
-fn referred(field: &FieldMeta, value: &Value) -> Vec<((&'static str, &'static str), Vec<Value>)> {
+/// The targets of a value, with the values that must exist.
+fn referred(field: &FieldMeta, value: &Value) -> Vec<(Place, Vec<Value>)> {
     let mut found = Vec::new();
     match field.kind {
-        Kind::Ref { resource } => found.push(((resource, "id"), vec![value.clone()])),
-        Kind::RefList { resource } => found.push(((resource, "id"), ids(value).map(Value::from).collect())),
+        Kind::Ref { resource } => {
+            found.push(((resource, "id", ""), vec![value.clone()]));
+            if !field.choices.is_empty() {
+                found.push(((resource, "id", field.choices), vec![value.clone()]));
+            }
+        }
+        Kind::RefList { resource } => found.push(((resource, "id", ""), ids(value).map(Value::from).collect())),
         _ => {}
     }
     for rule in field.rules {
         if let Rule::Exists { resource, field: other } = rule {
-            found.push(((*resource, *other), vec![value.clone()]));
+            found.push(((*resource, *other, ""), vec![value.clone()]));
         }
     }
     found
 }
 
-fn has(found: &Found, target: (&'static str, &'static str), value: &Value) -> bool {
-    found.get(&target).is_some_and(|keys| keys.contains(&key(value)))
+fn has(found: &Found, place: Place, value: &Value) -> bool {
+    found.get(&place).is_some_and(|keys| keys.contains(&key(value)))
 }
 
 /// Adds an error for each value that refers to nothing.
@@ -122,19 +131,22 @@ fn add_missing(context: &Context<'_>, changes: &mut Changes, found: &Found) {
     let errors = &mut changes.errors;
     for (field, value) in set {
         match field.kind {
-            Kind::Ref { resource } if !has(found, (resource, "id"), &value) => {
+            Kind::Ref { resource } if !has(found, (resource, "id", ""), &value) => {
                 references::add_missing_record(errors, catalog, field, resource);
+            }
+            Kind::Ref { resource } if !has(found, (resource, "id", field.choices), &value) => {
+                choices::add_unfit(errors, catalog, field, resource);
             }
             Kind::RefList { resource } => {
                 let missing: Vec<i64> =
-                    ids(&value).filter(|id| !has(found, (resource, "id"), &Value::from(*id))).collect();
+                    ids(&value).filter(|id| !has(found, (resource, "id", ""), &Value::from(*id))).collect();
                 references::add_missing_records(errors, catalog, field, resource, &missing);
             }
             _ => {}
         }
         for rule in field.rules {
             if let Rule::Exists { resource, field: other } = rule
-                && !has(found, (*resource, *other), &value)
+                && !has(found, (*resource, *other, ""), &value)
             {
                 references::add_missing_value(errors, catalog, field, resource, other);
             }

@@ -4,6 +4,7 @@ pub mod batch_references;
 pub mod body;
 pub mod changeset;
 pub mod checks;
+pub mod choices;
 pub mod computed_fields;
 pub mod custom_fields;
 pub mod embedded;

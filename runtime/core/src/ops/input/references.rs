@@ -3,7 +3,7 @@
 use sea_orm::Value;
 
 use super::changeset::Changes;
-use super::{rules, unique};
+use super::{choices, rules, unique};
 use crate::catalog::{Catalog, Entry};
 use crate::db::{Dialect, Operand, Sql, TRUE};
 use crate::error::{Error, FieldErrors, Result};
@@ -83,12 +83,13 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
     match field.kind {
         Kind::Ref { resource } => {
             let target = catalog.linked(resource);
-            let found = match is_locked(field, target) {
-                true => exists_locked(context, target, value.clone()).await?,
-                false => exists(context, target, "id", value.clone()).await?,
-            };
-            if !found {
-                add_missing_record(errors, catalog, field, resource);
+            let (choices, lock) = (choices::condition(context, field.choices, target), is_locked(field, target));
+            if !can_refer(context, target, &choices, value.clone(), lock).await? {
+                let is_unfit = !choices.is_always() && exists(context, target, "id", value.clone()).await?;
+                match is_unfit {
+                    true => choices::add_unfit(errors, catalog, field, resource),
+                    false => add_missing_record(errors, catalog, field, resource),
+                }
             }
         }
         Kind::RefList { resource } => {
@@ -145,23 +146,20 @@ pub(super) fn is_locked(field: &FieldMeta, target: &Entry) -> bool {
 
 async fn exists(context: &Context<'_>, target: &Entry, field: &str, value: Value) -> Result<bool> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_exists(&mut sql, context, target, field, Operand::Bound(value));
+    write_exists_where(&mut sql, target, &visibility::visible(context, target), field, Operand::Bound(value));
     Ok(sql.one(context.db()).await?.is_some())
 }
 
-/// True if the caller can see a record with this id. A concurrent deletion waits for the write, or the write for it.
-async fn exists_locked(context: &Context<'_>, target: &Entry, id: Value) -> Result<bool> {
+/// True if the caller can see a record with this id that meets the condition of its choices. With `lock`, a concurrent
+/// deletion waits for the write, or the write for it.
+async fn can_refer(context: &Context<'_>, target: &Entry, choices: &Condition, id: Value, lock: bool) -> Result<bool> {
     let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_exists(&mut sql, context, target, "id", Operand::Bound(id));
-    if sql.dialect == Dialect::Postgres {
+    let condition = visibility::visible(context, target).and(choices.clone());
+    write_exists_where(&mut sql, target, &condition, "id", Operand::Bound(id));
+    if lock && sql.dialect == Dialect::Postgres {
         sql.push(" FOR KEY SHARE OF t");
     }
     Ok(sql.one(context.db()).await?.is_some())
-}
-
-/// Writes a query that returns a row if the caller can see a record with this value.
-fn write_exists(sql: &mut Sql, context: &Context<'_>, target: &Entry, field: &str, value: Operand<'_>) {
-    write_exists_where(sql, target, &visibility::visible(context, target), field, value);
 }
 
 /// Writes a query that returns a row if a record with this value meets `condition`.
@@ -187,9 +185,10 @@ pub fn write_validity_condition(
 ) -> Result<bool> {
     let catalog = context.catalog();
     sql.push(TRUE);
-    let write_reference = |sql: &mut Sql, target: &Entry, field: &str, value: &str| {
+    let write_reference = |sql: &mut Sql, target: &Entry, choices: Condition, field: &str, value: &str| {
         sql.push(" AND (").push(value).push(" IS NULL OR EXISTS (");
-        write_exists(sql, context, target, field, Operand::Expression(value));
+        let condition = visibility::visible(context, target).and(choices);
+        write_exists_where(sql, target, &condition, field, Operand::Expression(value));
         sql.push("))");
     };
     for (field, new_value) in changes.iter() {
@@ -204,12 +203,21 @@ pub fn write_validity_condition(
             {
                 return Ok(false);
             }
-            Kind::Ref { resource } => write_reference(sql, catalog.linked(resource), "id", &value(field.name)),
+            Kind::Ref { resource } => {
+                let target = catalog.linked(resource);
+                write_reference(
+                    sql,
+                    target,
+                    choices::condition(context, field.choices, target),
+                    "id",
+                    &value(field.name),
+                );
+            }
             _ => {}
         }
         for rule in field.rules {
             if let Rule::Exists { resource, field: other } = rule {
-                write_reference(sql, catalog.linked(resource), other, &value(field.name));
+                write_reference(sql, catalog.linked(resource), Condition::always(), other, &value(field.name));
             }
         }
     }

@@ -29,6 +29,7 @@ use self::select::ListQuery;
 use self::summary::SummaryQuery;
 use super::BoxFuture;
 use super::etag::Preconditions;
+use super::input::choices;
 use super::write::restore;
 use super::{company_zone, field_access, visibility};
 use crate::catalog::{EXPLAIN_ABILITY, Entry};
@@ -203,6 +204,10 @@ impl PreparedList<'_> {
             Some(text) => errors.collect(filters_condition(planner, text))?,
             None => None,
         };
+        let choices = match &request.choices_of {
+            Some(name) => errors.collect(choices::named(context, entry, name))?,
+            None => None,
+        };
         let plan = planner.plan(&request, errors)?;
         include_access::check_access(context, entry, &plan.includes)?;
         let counts = [
@@ -213,6 +218,7 @@ impl PreparedList<'_> {
         let requested = within
             .and(view_condition)
             .and(filters_condition.unwrap_or_else(Condition::always))
+            .and(choices.unwrap_or_else(Condition::always))
             .and(plan.condition.clone());
         let name =
             if deleted { Cow::Owned(format!("deleted {}", entry.meta.plural)) } else { entry.meta.plural.into() };

@@ -70,7 +70,7 @@ pub fn read_input(catalog: &Catalog, entry: &Entry, body: &Body<'_>, changes: &m
 }
 
 /// Applies defaults, checks and stores a new record, and emits its events.
-async fn finish(
+pub(super) async fn finish(
     context: &Context<'_>,
     entry: &Entry,
     action: &'static str,
@@ -128,9 +128,10 @@ pub async fn check_without_database(context: &Context<'_>, changes: &mut Changes
     rules::check_record(context, changes).await
 }
 
-/// Only an administrator may create or change records of another owner.
+/// Only an administrator may create or change records of another owner. A record of the public has none.
 fn check_owner(context: &Context<'_>, changes: &mut Changes) {
-    let Some(owner) = changes.meta.owner.filter(|_| !context.caller().is_admin) else { return };
+    let is_limited = !context.caller().is_admin && !context.caller().is_public;
+    let Some(owner) = changes.meta.owner.filter(|_| is_limited) else { return };
     let own = context.caller().user_id.map(Value::from);
     if changes.get(owner).is_some_and(|value| Some(value) != own.as_ref()) {
         changes.errors.add(owner, "must be your own user id: only an administrator can set another owner");

@@ -9,6 +9,7 @@ pub mod delete;
 pub mod fast_path;
 pub mod numbering;
 pub mod on_delete;
+pub mod open_door;
 pub mod rehearsal;
 pub mod restore;
 pub mod result;

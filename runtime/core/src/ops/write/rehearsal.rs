@@ -12,12 +12,12 @@ use crate::custom_field::Definition;
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::DefaultValue;
 use crate::ops::Context;
-use crate::ops::field_access;
 use crate::ops::input::batch_references::{self, Checked, key};
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::Changes;
 use crate::ops::input::checks::reject_changes_of_frozen;
 use crate::ops::input::{self, embedded, unique};
+use crate::ops::{field_access, row_access};
 
 /// Key of the errors that concern no single field.
 pub const ROW: &str = "row";
@@ -60,7 +60,7 @@ impl Rehearsal {
         Ok(Rehearsal { definitions: create::definitions(context, entry).await?, seen: HashMap::new() })
     }
 
-    /// Validates a portion of records: rules, rights, references, unique values, those of earlier records included, and
+    /// Validates a portion of records: rules, rights, row rules, references, unique values, those of earlier records included, and
     /// the hooks `guard`, `check` and `before_save`. Hooks may write: a caller with such a resource rolls back.
     ///
     /// # Errors
@@ -163,6 +163,9 @@ impl Rehearsal {
         let mut errors = std::mem::take(&mut changes.errors);
         if let (true, Some(id)) = (errors.is_empty() && changes.is_empty(), id) {
             return Ok(Verdict::Unchanged(id));
+        }
+        if let (true, Err(error)) = (errors.is_empty(), row_access::check_rehearsed(context, entry, changes).await) {
+            errors.merge(refusal(error)?);
         }
         if errors.is_empty() {
             self.check_seen(context, number, changes, &mut errors)?;

@@ -1,0 +1,50 @@
+//! Open doors: records that callers without a token create, with the fields that the resource lists.
+
+use super::create;
+use crate::catalog::Entry;
+use crate::error::{Error, Result};
+use crate::meta::{Operation, PublicMeta, Rule};
+use crate::ops::Context;
+use crate::ops::endpoints::RouteOperation;
+use crate::ops::input::body::Body;
+use crate::ops::input::is_writable;
+use crate::suggest::hint;
+
+/// Creates a record from the fields of a body, and returns its id. The record belongs to nobody: owner and row rules do not
+/// limit it, and custom fields are left out.
+///
+/// # Errors
+/// 422 with every problem; a field that the door does not list is an unknown one.
+pub async fn create(context: &Context<'_>, entry: &Entry, door: &PublicMeta, body: &Body<'_>) -> Result<i64> {
+    let is_listed = |name: &str| door.create.contains(&name);
+    let fields = body.fields.iter().filter(|(name, _)| is_listed(name)).cloned().collect();
+    let listed = Body { fields, outside: Vec::new() };
+    let mut changes = create::read(context, entry, &listed, None, &[])?;
+    let label = entry.meta.label.to_lowercase();
+    let unknown = body.fields.iter().map(|(name, _)| name).filter(|name| !is_listed(name)).chain(&body.outside);
+    for name in unknown {
+        let hint = hint(name, door.create.iter().copied());
+        changes.errors.add(name.to_string(), format!("is not a field of {label}{hint}"));
+    }
+    let result = create::finish(context, entry, "create", &[], &mut changes).await?;
+    result.created.ok_or_else(|| Error::internal("the create returned no id"))
+}
+
+/// The fields and the limit of the open door of an operation: `subject, message: 20/hour`.
+pub fn described(entry: &Entry, call: RouteOperation) -> Option<String> {
+    let door = entry.meta.public.filter(|_| matches!(call, RouteOperation::Operation(Operation::Create)))?;
+    Some(format!("{}: {}", door.create.join(", "), door.limit.text()))
+}
+
+/// The problem of an open door of a resource that is written in Rust. Codegen checks those in YAML.
+pub fn problem(entry: &Entry) -> Option<String> {
+    let door = entry.meta.public?;
+    let is_unfit = |name: &&&str| {
+        entry.field(name).is_none_or(|field| {
+            let needs_right = !field.read.is_empty() || !field.write.is_empty();
+            !field.is_column() || !is_writable(field) || needs_right || field.rules.contains(&Rule::Unique)
+        })
+    };
+    let unfit = door.create.iter().find(is_unfit);
+    unfit.map(|name| format!("`public` of {} lists `{name}`, which nobody may send without a token", entry.meta.plural))
+}
