@@ -286,12 +286,13 @@ pub enum DefaultValue {
     Now(Span),
     Caller(Span),
     Hook(Span),
+    Expression(Word),
 }
 
 impl DefaultValue {
     pub fn span(&self) -> Span {
         match self {
-            DefaultValue::Literal(word) => word.span,
+            DefaultValue::Literal(word) | DefaultValue::Expression(word) => word.span,
             DefaultValue::Now(span) | DefaultValue::Caller(span) | DefaultValue::Hook(span) => *span,
         }
     }

@@ -58,6 +58,7 @@ codes! {
     BadSequence = "C0312",
     BadTitle = "C0313",
     ComputedMisfit = "C0315",
+    DefaultExpression = "C0335",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

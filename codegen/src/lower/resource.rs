@@ -2,6 +2,7 @@
 
 use charter_model::{Operation, TimestampForm, naming};
 
+use super::expressions;
 use super::field::{self, ResourceContext};
 use super::links::{self, Links};
 use super::relation::{actions, filters, includes, place, sorts};
@@ -41,6 +42,7 @@ pub fn lower(
         None => Operation::ALL.iter().map(|operation| Spanned::new(*operation, name.span)).collect(),
     };
     let mut fields = fields(written, &resource_context, problems);
+    expressions::defaults(&mut fields);
     states::limit_writes(&mut fields, written.states.as_ref());
     let mut actions = actions(&written.actions, &resource_context, sources, problems);
     actions.extend(states::transitions(written.states.as_ref(), sources));

@@ -100,6 +100,11 @@ fn shape(of: Shape) -> Value {
         Shape::Deprecated => json!({ "allOf": [definition("deprecation")] }),
         Shape::DeprecatedFilters => named(NAME, definition("deprecation")),
         Shape::Literal => json!({ "type": ["string", "number", "boolean"] }),
+        Shape::Default => {
+            let mut expression = table(&keys::DEFAULT_EXPRESSION);
+            expression["required"] = json!(["value"]);
+            json!({ "anyOf": [shape(Shape::Literal), expression] })
+        }
         Shape::Path => json!({ "type": "string", "pattern": "^[a-z0-9_]+\\.[a-z0-9_]+$" }),
         Shape::Type => json!({ "allOf": [definition("type")] }),
         Shape::Word(words) => json!({ "enum": words }),

@@ -16,6 +16,7 @@ pub fn text() -> String {
     );
     section(&mut text, "The top level", &keys::RESOURCE);
     section(&mut text, "A field", &keys::FIELD);
+    section(&mut text, "A default that is an expression", &keys::DEFAULT_EXPRESSION);
     types(&mut text);
     predicates(&mut text);
     section(&mut text, "An include", &keys::INCLUDE);
@@ -58,6 +59,7 @@ fn shape(shape: Shape) -> String {
         Shape::Count => "an integer".into(),
         Shape::Number => "a number".into(),
         Shape::Literal => "a single value".into(),
+        Shape::Default => "a single value, or an expression under `value`".into(),
         Shape::Path => "two names with a dot between them".into(),
         Shape::Type => "a type".into(),
         Shape::Word(known) => words(known),

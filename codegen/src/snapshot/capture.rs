@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use charter_model::expression::Database;
+use charter_model::expression::{Database, Node};
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
 use super::{
     Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, columns, kind, unique,
 };
-use crate::check::{Checked, computed};
+use crate::check::{Checked, computed, default_expressions};
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};
 use crate::source::Span;
 
@@ -160,7 +160,10 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         shown: written.shown,
         rules: written.rules.iter().map(|rule| (rule.value.key().to_owned(), rule.value.written())).collect(),
         value: written.value().map(|value| value.value.clone()),
-        computation: computation(resource, written),
+        computation: computed::node(written, &resource.fields).map(|node| computation(schema, resource, &node)),
+        initial: default_expressions::node(schema, resource, written)
+            .filter(Node::is_constant)
+            .map(|node| computation(schema, resource, &node)),
         predicates: Vec::new(),
         sorts: false,
         from,
@@ -170,10 +173,10 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
     }
 }
 
-fn computation(resource: &model::Resource, field: &model::Field) -> Option<Computation> {
-    let node = computed::node(field, &resource.fields)?;
-    let (sqlite, postgres) = (columns::sql(&node, Database::Sqlite), columns::sql(&node, Database::Postgres));
-    Some(Computation { sqlite, postgres, fields: node.fields().into_iter().map(str::to_owned).collect() })
+fn computation(schema: &Schema, resource: &model::Resource, node: &Node) -> Computation {
+    let sql = |database| columns::sql_of(node, database, resource.table.as_str(), schema);
+    let fields = node.fields().into_iter().map(str::to_owned).collect();
+    Computation { sqlite: sql(Database::Sqlite), postgres: sql(Database::Postgres), fields }
 }
 
 fn default(written: &model::Default) -> Default {
@@ -183,6 +186,7 @@ fn default(written: &model::Default) -> Default {
         model::Default::Now => Default::Now,
         model::Default::Caller => Default::Caller,
         model::Default::Hook => Default::Hook,
+        model::Default::Expression(value) => Default::Expression { value: value.clone() },
     }
 }
 

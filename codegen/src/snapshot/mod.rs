@@ -147,6 +147,9 @@ pub struct Field {
     /// The expression for a migration; none in a stored snapshot.
     #[serde(skip)]
     pub computation: Option<Computation>,
+    /// The expression of the default for a migration; none in a stored snapshot, and for one that depends on the request.
+    #[serde(skip)]
+    pub initial: Option<Computation>,
     /// The predicates that `q` accepts.
     #[serde(skip)]
     pub predicates: Vec<String>,
@@ -166,7 +169,7 @@ pub struct Field {
     pub numbering: Option<String>,
 }
 
-/// The expression of a computed field as SQL of each database.
+/// The expression of a field as SQL of each database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computation {
     pub sqlite: String,
@@ -184,6 +187,9 @@ pub enum Default {
     Now,
     Caller,
     Hook,
+    Expression {
+        value: String,
+    },
     #[serde(untagged)]
     Literal {
         value: String,

@@ -17,6 +17,8 @@ pub mod employee;
 #[allow(clippy::duplicated_attributes)]
 pub mod exchange_rate;
 #[allow(clippy::duplicated_attributes)]
+pub mod lease;
+#[allow(clippy::duplicated_attributes)]
 pub mod member;
 #[allow(clippy::duplicated_attributes)]
 pub mod order_line;
@@ -46,10 +48,10 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
     vec![
         accessory::route(), activity::route(), activity_participant::route(),
         currency::route(), delivery::route(), document::route(), employee::route(),
-        exchange_rate::route(), member::route(), order_line::route(), parcel::route(),
-        product::route(), product_group::route(), repair::route(), saved_list::route(),
-        settings::route(), stock_level::route(), subscription::route(),
-        tax_class::route(), ticket::route()
+        exchange_rate::route(), lease::route(), member::route(), order_line::route(),
+        parcel::route(), product::route(), product_group::route(), repair::route(),
+        saved_list::route(), settings::route(), stock_level::route(),
+        subscription::route(), tax_class::route(), ticket::route()
     ]
 }
 

@@ -224,6 +224,8 @@ pub enum DefaultValue {
     Caller,
     /// The hook `check` or `before_save` sets it.
     Hook,
+    /// The value of this expression over the other fields. See [`charter_model::expression`].
+    Expression(&'static str),
 }
 
 /// Predicates that a field accepts in `q`.

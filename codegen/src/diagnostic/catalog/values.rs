@@ -131,4 +131,14 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: quantity * unit_price }\n",
         right: "# resources/line.yaml\nresource: line\nfields:\n  quantity:   { type: integer, required: true, min: 0, max: 1000 }\n  unit_price: { type: decimal(10, 4), required: true }\n  total:      { type: decimal(14, 2), value: \"round(quantity * unit_price, 2)\" }\n",
     },
+    Entry {
+        code: Code::DefaultExpression,
+        title: "a default expression that has no fitting value",
+        explanation: "A default that is no literal of the type is an expression over the other fields, which the server \
+            evaluates when a record is created without the field. Its values fit the type of the field, and are null only if \
+            the field can be. It names fields that have their values by then: no computed field, no `sequence`, none with \
+            `default: hook`, and none whose default depends on this one.",
+        wrong: "# resources/loan.yaml\nresource: loan\nfields:\n  lent_on: { type: date, nullable: true }\n  due_on:  { type: date, default: lent_on + 28 days }\n",
+        right: "# resources/loan.yaml\nresource: loan\nfields:\n  lent_on: { type: date, nullable: true }\n  due_on:  { type: date, default: \"coalesce(lent_on, today) + 28 days\" }\n",
+    },
 ];

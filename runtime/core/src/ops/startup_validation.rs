@@ -50,8 +50,9 @@ fn validate(catalog: &Catalog) -> Vec<String> {
                 problems.push(format!("`value` of {place}{}, `{}`: {problem}", field.name, field.value));
             }
         }
+        let find = |name: &str| Some(catalog.linked(name).meta);
+        problems.extend(expression::defaults(meta, &find).err().map(|problem| format!("{}: {problem}", meta.name)));
         for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
-            let find = |name: &str| Some(catalog.linked(name).meta);
             if let Err(mistake) = expression::condition_over(rule, meta.fields, &find) {
                 problems.push(format!("a row rule of {}, `{rule}`: {}", meta.plural, mistake.message));
             }
