@@ -228,7 +228,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[("code", "Closes it.")],
-            transition: None,
+            rule: None,
         },
         ActionMeta {
             name: "copy",
@@ -243,7 +243,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[],
-            transition: None,
+            rule: None,
         },
         ActionMeta {
             name: "quote",
@@ -258,7 +258,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: true,
             needs_write: true,
             reveals: &[],
-            transition: None,
+            rule: None,
         },
     ];
     assert_same(meta.actions, actions);

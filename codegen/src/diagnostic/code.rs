@@ -59,6 +59,7 @@ codes! {
     BadTitle = "C0313",
     ComputedMisfit = "C0315",
     DefaultExpression = "C0335",
+    ActionRule = "C0336",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

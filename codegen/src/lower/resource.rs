@@ -44,10 +44,10 @@ pub fn lower(
     let mut fields = fields(written, &resource_context, problems);
     expressions::defaults(&mut fields);
     states::limit_writes(&mut fields, written.states.as_ref());
-    let mut actions = actions(&written.actions, &resource_context, sources, problems);
-    actions.extend(states::transitions(written.states.as_ref(), sources));
+    let mut actions = actions(&written.actions, &fields, &resource_context, sources, problems);
+    actions.extend(states::transitions(written.states.as_ref(), &fields, sources));
     let mut includes = includes(&written.includes, &resource_context, problems);
-    includes.extend(states::allowed_actions(written.states.as_ref()));
+    includes.extend(states::allowed_actions(written.states.as_ref(), &actions));
     let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {
         label: or(&written.label, &naming::label(name.as_str())),

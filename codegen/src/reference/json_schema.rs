@@ -178,7 +178,11 @@ fn shape(of: Shape) -> Value {
             let state = || json!({ "type": ["string", "number", "boolean"] });
             json!({ "anyOf": [state(), { "type": "array", "minItems": 1, "uniqueItems": true, "items": state() }] })
         }
-        Shape::FieldValues => named(NAME, json!({ "type": ["string", "number", "boolean", "null"] })),
+        Shape::FieldValues => {
+            let mut expression = table(&keys::DEFAULT_EXPRESSION);
+            expression["required"] = json!(["value"]);
+            named(NAME, json!({ "anyOf": [{ "type": ["string", "number", "boolean", "null"] }, expression] }))
+        }
     }
 }
 

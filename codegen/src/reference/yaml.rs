@@ -16,7 +16,7 @@ pub fn text() -> String {
     );
     section(&mut text, "The top level", &keys::RESOURCE);
     section(&mut text, "A field", &keys::FIELD);
-    section(&mut text, "A default that is an expression", &keys::DEFAULT_EXPRESSION);
+    section(&mut text, "An expression of a text", &keys::DEFAULT_EXPRESSION);
     types(&mut text);
     predicates(&mut text);
     section(&mut text, "An include", &keys::INCLUDE);
@@ -86,7 +86,7 @@ fn shape(shape: Shape) -> String {
         Shape::States => "`field` and `transitions`".into(),
         Shape::Transitions => "names with their transitions".into(),
         Shape::NameOrNames => "a name, or a list of names".into(),
-        Shape::FieldValues => "names of fields with single values".into(),
+        Shape::FieldValues => "names of fields with single values, or with expressions under `value`".into(),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::check::{Checked, computed, default_expressions};
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 impl Snapshot {
     /// The snapshot of a checked schema.
@@ -236,6 +236,8 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
         ActionOutput::Created => (Some("the new record".to_owned()), BTreeMap::new()),
         ActionOutput::Record | ActionOutput::Unknown => (None, BTreeMap::new()),
     };
+    let rule = action.rule.as_ref();
+    let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
     Action {
         on: action.on.word().to_owned(),
         method: action.method.word().to_owned(),
@@ -243,30 +245,32 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
         input: fields(&action.input),
         answer,
         output,
-        transition: action.transition.as_ref().map(|declared| transition(resource, declared)),
+        transition: rule.and_then(|rule| rule.change.as_ref()).map(|declared| transition(resource, declared)),
+        guard: rule.and_then(|rule| text(&rule.guard)),
+        permission: rule.and_then(|rule| text(&rule.permission)),
+        set: rule
+            .iter()
+            .flat_map(|rule| &rule.set)
+            .map(|(name, value)| (name.value.clone(), set_value(value)))
+            .collect(),
     }
 }
 
-fn transition(resource: &model::Resource, transition: &model::Transition) -> Transition {
-    let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
-    let mut from: Vec<String> = transition.from.iter().map(|state| state.value.clone()).collect();
+fn transition(resource: &model::Resource, change: &model::StateChange) -> Transition {
+    let mut from: Vec<String> = change.from.iter().map(|state| state.value.clone()).collect();
     from.sort();
-    let set = transition.set.iter().map(|(name, value)| {
-        let value = match &value.value {
-            SetValue::Literal(text) => format!("\"{text}\""),
-            SetValue::Now => "now".to_owned(),
-            SetValue::Today => "today".to_owned(),
-            SetValue::Caller => "caller.id".to_owned(),
-            SetValue::Null | SetValue::Unreadable => "null".to_owned(),
-        };
-        (name.value.clone(), value)
-    });
-    Transition {
-        field: text(&resource.state_field).unwrap_or_default(),
-        from,
-        to: transition.to.value.clone(),
-        guard: text(&transition.guard),
-        permission: text(&transition.permission),
-        set: set.collect(),
+    let field = resource.state_field.as_ref().map(|field| field.value.clone()).unwrap_or_default();
+    Transition { field, from, to: change.to.value.clone() }
+}
+
+/// A value as YAML writes it.
+fn set_value(value: &Spanned<SetValue>) -> String {
+    match &value.value {
+        SetValue::Literal(text) => format!("\"{text}\""),
+        SetValue::Now => "now".to_owned(),
+        SetValue::Today => "today".to_owned(),
+        SetValue::Caller => "caller.id".to_owned(),
+        SetValue::Expression(text) => text.clone(),
+        SetValue::Null | SetValue::Unreadable => "null".to_owned(),
     }
 }

@@ -218,6 +218,10 @@ pub struct Action {
     pub output: BTreeMap<String, Field>,
     /// The change of the state, if it is a transition.
     pub transition: Option<Transition>,
+    pub guard: Option<String>,
+    pub permission: Option<String>,
+    /// The fields that it sets, with their values as written.
+    pub set: BTreeMap<String, String>,
 }
 
 /// A transition as clients see it.
@@ -228,10 +232,6 @@ pub struct Transition {
     /// Sorted.
     pub from: Vec<String>,
     pub to: String,
-    pub guard: Option<String>,
-    pub permission: Option<String>,
-    /// The fields that it sets, with their values as written.
-    pub set: BTreeMap<String, String>,
 }
 
 /// A deprecation as clients see it.

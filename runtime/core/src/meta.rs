@@ -15,7 +15,7 @@ pub use charter_model::{
 use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
 pub use record_rules::{CheckMeta, UniqueMeta};
-pub use transition::{SetValue, TransitionMeta};
+pub use transition::{ActionRule, SetValue, StateChange};
 
 /// Metadata of one resource: names, fields, indexes, relations and permissions.
 #[derive(Debug)]

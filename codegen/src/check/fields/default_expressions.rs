@@ -1,7 +1,7 @@
 //! Defaults that are expressions: whether what they name is known when a record is created, and null.
 
 use charter_model::FieldOption;
-use charter_model::expression::{self, Node};
+use charter_model::expression::Node;
 
 use super::computed::UNSTABLE;
 use super::settable;
@@ -99,12 +99,7 @@ fn unknown(other: &Field) -> Option<(String, String)> {
 
 /// A value that cannot be null does not come from a field that can.
 fn not_null(place: (&Schema, &Resource), field: &Field, text: &Name, node: &Node, problems: &mut Problems) {
-    let is_nullable = |other: &expression::Field| {
-        let reference = other.via.as_ref().and_then(|via| place.1.field(&via.field));
-        let of_reference = reference.is_some_and(|reference| reference.nullable);
-        of_reference || settable::named(place, other).is_some_and(|field| field.nullable)
-    };
-    if !field.nullable && node.can_be_null_within_years(&is_nullable) {
+    if settable::is_null(place, field, node) {
         let message = format!("the default of `{}` can be null", field.declared);
         let problem = Diagnostic::new(Code::DefaultExpression, text.span, message, "can be null");
         problems.push(problem.help("add `nullable: true`, or replace null with `coalesce`"));

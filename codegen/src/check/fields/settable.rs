@@ -64,6 +64,15 @@ fn fitted(
     fitted.map_err(report).ok()
 }
 
+/// True if a value can be null, and the field cannot.
+pub fn is_null(place: (&Schema, &Resource), field: &Field, node: &Node) -> bool {
+    let is_nullable = |other: &expression::Field| {
+        let reference = other.via.as_ref().and_then(|via| place.1.field(&via.field));
+        reference.is_some_and(|reference| reference.nullable) || named(place, other).is_some_and(|field| field.nullable)
+    };
+    !field.nullable && node.can_be_null_within_years(&is_nullable)
+}
+
 /// The field that an expression names: of the record, or of another one.
 pub fn named<'s>((schema, resource): (&'s Schema, &'s Resource), field: &expression::Field) -> Option<&'s Field> {
     let of = match &field.via {

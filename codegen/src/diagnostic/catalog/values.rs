@@ -141,4 +141,13 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/loan.yaml\nresource: loan\nfields:\n  lent_on: { type: date, nullable: true }\n  due_on:  { type: date, default: lent_on + 28 days }\n",
         right: "# resources/loan.yaml\nresource: loan\nfields:\n  lent_on: { type: date, nullable: true }\n  due_on:  { type: date, default: \"coalesce(lent_on, today) + 28 days\" }\n",
     },
+    Entry {
+        code: Code::ActionRule,
+        title: "a rule that does not fit its action",
+        explanation: "`if` and `set` of an action are about its record, so that it is `on: record`. An action with `set` needs no \
+            code: it is a `post` without `input` and `output`, and returns the record. `message` is that of `if`. `permission` \
+            is for every action.",
+        wrong: "# resources/loan.yaml\nresource: loan\nfields:\n  returned_at: { type: timestamp, nullable: true }\nactions:\n  give_back: { on: record, set: { returned_at: now }, input: { note: { type: text, nullable: true } } }\n",
+        right: "# resources/loan.yaml\nresource: loan\nfields:\n  returned_at: { type: timestamp, nullable: true }\nactions:\n  give_back: { on: record, set: { returned_at: now } }\n",
+    },
 ];

@@ -115,7 +115,7 @@ pub const DEPRECATION: Key = key(
     "Deprecation: its start, the day of removal, and the replacement, which clients see in the OpenAPI document.",
 );
 
-/// A default that is an expression.
+/// A default or a value of `set` that is an expression, for a type that takes any text as a literal.
 pub static DEFAULT_EXPRESSION: Table = Table {
     what: "a default",
     keys: &[key(
@@ -123,7 +123,7 @@ pub static DEFAULT_EXPRESSION: Table = Table {
         Shape::Condition,
         "required",
         "value: customer.address",
-        "An [expression](expressions.md#defaults) over the other fields of the record.",
+        "An [expression](expressions.md#defaults) that gives the value of the field: a `default`, or a value of `set`.",
     )],
 };
 

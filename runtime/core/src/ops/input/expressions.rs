@@ -11,7 +11,7 @@ use super::read_value_of;
 use crate::error::{Error, Result};
 use crate::expression::{self, Field, Node};
 use crate::field_type::null;
-use crate::meta::FieldMeta;
+use crate::meta::{FieldMeta, ResourceMeta};
 use crate::ops::{Context, records, visibility};
 
 /// Sets the fields of a new record whose default is an expression and that neither the client nor code has set, each after those
@@ -42,6 +42,21 @@ pub async fn set_defaults(context: &Context<'_>, changes: &mut Changes) -> Resul
         }
     }
     Ok(())
+}
+
+/// The checked expression of `set` of an action.
+///
+/// # Errors
+/// An internal error for an invalid expression. The start refuses one.
+pub fn checked(
+    context: &Context<'_>,
+    meta: &'static ResourceMeta,
+    field: &'static FieldMeta,
+    text: &'static str,
+) -> Result<&'static Node> {
+    let find = |name: &str| Some(context.catalog().linked(name).meta);
+    expression::settable(text, field, meta.fields, &find)
+        .map_err(|problem| Error::internal(format!("`{text}`: {problem}")))
 }
 
 /// The value of a checked expression as the field stores it, or the rule of the field that it breaks.
