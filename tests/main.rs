@@ -16,6 +16,7 @@ mod computed_fields;
 mod conditions;
 mod cors;
 mod database_host_lost;
+mod default_expressions;
 mod default_order;
 mod delivery;
 mod deploy;

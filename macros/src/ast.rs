@@ -155,16 +155,14 @@ pub struct Action {
     pub needs_write: Option<Span>,
     /// The secrets in its response outside the record, each with its description.
     pub reveals: Vec<(Word, Word)>,
-    /// The change of the state, which needs no code.
-    pub transition: Option<Transition>,
+    /// When it may run, and what it sets.
+    pub rule: Option<ActionRule>,
 }
 
-/// A change of the state of a record.
-pub struct Transition {
-    /// The field of the state.
-    pub field: Word,
-    pub from: Vec<Word>,
-    pub to: Word,
+/// When an action may run, and what it sets.
+pub struct ActionRule {
+    /// The change of the state of the record, of a transition.
+    pub change: Option<StateChange>,
     pub guard: Option<Word>,
     pub permission: Option<Word>,
     pub message: Option<Word>,
@@ -172,13 +170,22 @@ pub struct Transition {
     pub set: Vec<(Word, SetValue)>,
 }
 
-/// A value that a transition sets.
+/// A change of the state of a record.
+pub struct StateChange {
+    /// The field of the state.
+    pub field: Word,
+    pub from: Vec<Word>,
+    pub to: Word,
+}
+
+/// A value that an action sets.
 pub enum SetValue {
     Null,
     Literal(Word),
     Now,
     Today,
     Caller,
+    Expression(Word),
 }
 
 /// One entry of a record.
@@ -321,12 +328,13 @@ pub enum DefaultValue {
     Now(Span),
     Caller(Span),
     Hook(Span),
+    Expression(Word),
 }
 
 impl DefaultValue {
     pub fn span(&self) -> Span {
         match self {
-            DefaultValue::Literal(word) => word.span,
+            DefaultValue::Literal(word) | DefaultValue::Expression(word) => word.span,
             DefaultValue::Now(span) | DefaultValue::Caller(span) | DefaultValue::Hook(span) => *span,
         }
     }

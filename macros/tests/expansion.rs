@@ -241,7 +241,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[("code", "Closes it.")],
-            transition: None,
+            rule: None,
         },
         ActionMeta {
             name: "copy",
@@ -256,7 +256,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: false,
             needs_write: false,
             reveals: &[],
-            transition: None,
+            rule: None,
         },
         ActionMeta {
             name: "quote",
@@ -271,7 +271,7 @@ fn every_key_of_the_resource_is_expanded() {
             external: true,
             needs_write: true,
             reveals: &[],
-            transition: None,
+            rule: None,
         },
     ];
     assert_same(meta.actions, actions);

@@ -28,6 +28,11 @@ mod door {
             set(field = "user_id", caller)
         )
     ))]
+    #[resource(action(
+        name = "check",
+        on = "record",
+        rule(guard = "key is null", set(field = "locked_at", expression = "coalesce(locked_at, now)"))
+    ))]
     pub struct Model {
         pub id: i64,
         #[field(enumeration("open", "shut", "locked"), default = "open", immutable)]
@@ -48,18 +53,13 @@ fn every_key_of_a_transition_is_expanded() {
     let meta = door::Entity::meta();
     assert_eq!(meta.state_field(), Some("state"));
     let found: Vec<String> = meta.transitions().map(|(action, one)| format!("{} {one:?}", action.name)).collect();
-    let shut = TransitionMeta {
-        field: "state",
-        from: &["open"],
-        to: "shut",
-        guard: None,
-        permission: None,
-        message: None,
-        set: &[],
-    };
-    let lock = TransitionMeta {
-        from: &["open", "shut"],
-        to: "locked",
+    let shut = StateChange { field: "state", from: &["open"], to: "shut" };
+    let lock = StateChange { from: &["open", "shut"], to: "locked", ..shut };
+    assert_eq!(found, [format!("shut {shut:?}"), format!("lock {lock:?}")]);
+    let rules: Vec<String> = meta.ruled_actions().map(|(_, rule)| format!("{rule:?}")).collect();
+    let plain = ActionRule { change: Some(shut), guard: None, permission: None, message: None, set: &[] };
+    let locked = ActionRule {
+        change: Some(lock),
         guard: Some("key is not null"),
         permission: Some("doors.lock"),
         message: Some("There is no key."),
@@ -70,8 +70,13 @@ fn every_key_of_a_transition_is_expanded() {
             ("locked_on", SetValue::Today),
             ("user_id", SetValue::Caller),
         ],
-        ..shut
     };
-    assert_eq!(found, [format!("shut {shut:?}"), format!("lock {lock:?}")]);
+    let checked = ActionRule {
+        change: None,
+        guard: Some("key is null"),
+        set: &[("locked_at", SetValue::Expression("coalesce(locked_at, now)"))],
+        ..plain
+    };
+    assert_eq!(rules, [plain, locked, checked].map(|rule| format!("{rule:?}")));
     assert_eq!(meta.includes[0].target, IncludeTarget::AllowedActions);
 }

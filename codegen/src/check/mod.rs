@@ -17,7 +17,7 @@ mod usage;
 use std::ops::Deref;
 
 pub use self::fields::conditions::Names;
-pub use self::fields::{computed, patterns};
+pub use self::fields::{computed, default_expressions, patterns};
 use self::fields::{defaults, derived, evolution, examples, record_rules, rollups, rules, sequences};
 use self::names::{duplicate_names, index_names, openapi_names, paths, plurals};
 use self::queries::{indexes, titles, unindexed_filters};
@@ -48,6 +48,7 @@ const FAMILIES: &[Family] = &[
     paths::check,
     fields::check,
     defaults::check,
+    default_expressions::check,
     examples::check,
     evolution::check,
     deprecation::check,

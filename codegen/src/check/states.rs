@@ -1,32 +1,71 @@
-//! Checks of `states`: the field of the state, the states of each transition, its guard and the values that it sets.
+//! Checks of `states` and of the rules of actions: the field of the state, the states of each transition, conditions, and the
+//! values that are set.
 
-use charter_model::{FieldOption, Misfit, reserved};
+use charter_model::{ActionMethod, ActionOn, FieldOption, Misfit, reserved};
 
 use super::access::well_formed;
 use super::fields::conditions::{Names, condition};
 use super::fields::defaults::{own_rules, refers_to_user, unique_value};
+use super::fields::settable;
 use super::queries::{named, report_repeated};
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Action, Default, Field, Kind, Name, Resource, Schema, SetValue, Transition, Type};
+use crate::model::{
+    Access, Action, ActionOutput, ActionRule, Default, Field, Kind, Name, Resource, Schema, SetValue, StateChange, Type,
+};
 use crate::source::Spanned;
 
-pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
-    let Some(name) = &resource.state_field else { return };
-    let field = named(resource, name, "`states`", problems);
-    let is_usable = field.is_some_and(|field| state_field(field, name, problems));
-    for (action, transition) in resource.transitions() {
-        if let Some(field) = field.filter(|_| is_usable) {
-            states(field, action, transition, problems);
+pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
+    let state = resource.state_field.as_ref().and_then(|name| {
+        let field = named(resource, name, "`states`", problems)?;
+        state_field(field, name, problems).then_some(field)
+    });
+    for (action, rule) in resource.ruled_actions() {
+        match (&rule.change, state) {
+            (Some(change), Some(field)) => states(field, action, (change, rule), problems),
+            (Some(_), None) => {}
+            (None, _) => fits_action(action, rule, problems),
         }
-        if let Some(guard) = &transition.guard {
+        if let Some(guard) = &rule.guard {
             condition(guard, &Names::of_record(&resource.fields), problems);
         }
-        if let Some(permission) = &transition.permission {
+        if let Some(permission) = &rule.permission {
             well_formed(permission, problems);
         }
-        for (name, value) in &transition.set {
-            set(resource, name, value, problems);
+        for (name, value) in &rule.set {
+            set((schema, resource), name, value, problems);
         }
+    }
+}
+
+/// Reports parts of a rule that its action cannot have: a condition and values are those of a record.
+fn fits_action(action: &Action, rule: &ActionRule, problems: &mut Problems) {
+    let name = &action.name.value;
+    let mut refuse = |span, message: String, help: &str| {
+        problems.push(Diagnostic::new(Code::ActionRule, span, message, "not with this action").help(help));
+    };
+    let set = rule.set.first().map(|(name, _)| name.span);
+    if action.on == ActionOn::Collection {
+        let help = "use `on: record`, or check it in the code of the action";
+        for span in rule.guard.iter().map(|guard| guard.span).chain(set) {
+            refuse(span, format!("`{name}` is on the collection, and runs on no record"), help);
+        }
+    } else if let Some(span) = set {
+        if action.method == ActionMethod::Get {
+            refuse(span, format!("`{name}` is a `get`, which changes nothing"), "remove `method: get`, or `set`");
+        } else if let Some(input) = action.input.first() {
+            let message = format!("`{name}` sets fields, so that nothing uses its parameter `{}`", input.name.value);
+            refuse(input.name.span, message, "remove `input`, or remove `set` and write the action in Rust");
+        } else if !matches!(action.output, ActionOutput::Record | ActionOutput::Unknown) {
+            let help = "remove `output`, or remove `set` and write the action in Rust";
+            refuse(span, format!("`{name}` sets fields of its record, and returns the record"), help);
+        }
+    }
+    if let (Some(message), None) = (&rule.message, &rule.guard) {
+        refuse(
+            message.span,
+            format!("`{name}` has no `if` whose message this could be"),
+            "add `if`, or remove `message`",
+        );
     }
 }
 
@@ -80,7 +119,7 @@ fn state_field(field: &Field, name: &Name, problems: &mut Problems) -> bool {
 }
 
 /// The states exist, and the transition leads from one to another.
-fn states(field: &Field, action: &Action, transition: &Transition, problems: &mut Problems) {
+fn states(field: &Field, action: &Action, (transition, rule): (&StateChange, &ActionRule), problems: &mut Problems) {
     let name = action.name.as_str();
     if transition.from.is_empty() {
         let message = format!("`{name}` has no state to start from");
@@ -97,7 +136,7 @@ fn states(field: &Field, action: &Action, transition: &Transition, problems: &mu
         }
     }
     let same = transition.from.iter().find(|state| state.value == transition.to.value);
-    if let Some(same) = same.filter(|_| transition.set.is_empty()) {
+    if let Some(same) = same.filter(|_| rule.set.is_empty()) {
         let message = format!("`{name}` leads from `{0}` to `{0}` and sets nothing", same.value);
         let problem = Diagnostic::new(Code::IdleTransition, same.span, message, "without effect");
         problems.push(problem.help("remove the state from `from`, or add `set`"));
@@ -105,14 +144,16 @@ fn states(field: &Field, action: &Action, transition: &Transition, problems: &mu
 }
 
 /// Another field of the record, and a value that fits it.
-fn set(resource: &Resource, name: &Name, value: &Spanned<SetValue>, problems: &mut Problems) {
+fn set((schema, resource): (&Schema, &Resource), name: &Name, value: &Spanned<SetValue>, problems: &mut Problems) {
     let Some(field) = named(resource, name, "`set`", problems) else { return };
     let refused = if resource.state_field.as_ref().is_some_and(|state| state.value == name.value) {
         Some((format!("`{}` is the state, which `to` sets", name.value), "remove it from `set`"))
     } else if reserved::SERVER_FIELDS.contains(&name.as_str()) {
         Some((format!("the server sets `{}`", name.value), "remove it from `set`"))
+    } else if field.value().is_some() {
+        Some((format!("`{}` is computed, and `value` alone sets it", name.value), "set the fields that `value` names"))
     } else if !field.is_column() || field.access == Access::Secret {
-        Some((format!("`{}` has no value of its own that a transition can set", name.value), "name another field"))
+        Some((format!("`{}` has no value of its own that an action can set", name.value), "name another field"))
     } else {
         None
     };
@@ -120,7 +161,15 @@ fn set(resource: &Resource, name: &Name, value: &Spanned<SetValue>, problems: &m
         problems.push(Diagnostic::new(Code::TransitionSet, name.span, message, "cannot be set").help(help));
         return;
     }
-    if let Err(Misfit { reason, help }) = fits(field, &value.value) {
+    if let SetValue::Expression(text) = &value.value {
+        let text = Spanned::new(text.clone(), value.span);
+        let node = settable::check((schema, resource), field, &text, Code::TransitionSet, problems);
+        if node.is_some_and(|node| settable::is_null((schema, resource), field, &node)) {
+            let message = format!("the value of `{}` can be null", name.value);
+            let problem = Diagnostic::new(Code::TransitionSet, value.span, message, "can be null");
+            problems.push(problem.help("add `nullable: true` to the field, or replace null with `coalesce`"));
+        }
+    } else if let Err(Misfit { reason, help }) = fits(field, &value.value) {
         let message = format!("the value does not fit `{}`: {reason}", name.value);
         let label = format!("not {}", field.kind.described());
         problems.push(Diagnostic::new(Code::TransitionSet, value.span, message, label).help(help));
@@ -150,8 +199,10 @@ fn fits(field: &Field, value: &SetValue) -> Result<(), Misfit> {
         SetValue::Caller if !refers_to_user(kind) => {
             Err(Misfit::new("`caller.id` is a user", word_help(kind, "caller.id")))
         }
-        SetValue::Unreadable => Err(Misfit::new("it is a list or a mapping", "write a single value")),
-        SetValue::Null | SetValue::Now | SetValue::Today | SetValue::Caller => Ok(()),
+        SetValue::Unreadable => {
+            Err(Misfit::new("it is a list or a mapping", "write a single value, or an expression as `{ value: … }`"))
+        }
+        SetValue::Null | SetValue::Now | SetValue::Today | SetValue::Caller | SetValue::Expression(_) => Ok(()),
     }
 }
 

@@ -42,13 +42,14 @@ pub fn run(arguments: &Arguments) -> u8 {
 
 /// The diagram of a resource; none if it has no transitions.
 fn diagram(resource: &Resource) -> Option<String> {
-    let transitions = resource.actions.iter().filter_map(|(name, action)| Some((name, action.transition.as_ref()?)));
+    let transitions =
+        resource.actions.iter().filter_map(|(name, action)| Some((name, action.transition.as_ref()?, &action.guard)));
     let transitions: Vec<_> = transitions.collect();
     let field = resource.fields.get(&transitions.first()?.1.field)?;
     let Default::Literal { value: first } = &field.default else { return None };
     let states: Vec<&str> = field.values.iter().map(String::as_str).collect();
-    let arrows = transitions.iter().flat_map(|(name, transition)| {
-        let guard = transition.guard.as_deref();
+    let arrows = transitions.iter().flat_map(|(name, transition, guard)| {
+        let guard = guard.as_deref();
         transition.from.iter().map(move |from| Arrow { from, to: &transition.to, name, guard })
     });
     Some(state_diagram(&states, first, &arrows.collect::<Vec<_>>()))

@@ -66,6 +66,8 @@ codes! {
     LinkTarget = "C0322",
     BadChoices = "C0325",
     BadPublic = "C0326",
+    DefaultExpression = "C0335",
+    ActionRule = "C0336",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

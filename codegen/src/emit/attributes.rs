@@ -255,6 +255,7 @@ fn writing(field: &Field) -> Vec<TokenStream> {
         Default::Literal(text) => items.push(quote!(default = #text)),
         Default::Now => items.push(quote!(default_now)),
         Default::Caller => items.push(quote!(default_caller)),
+        Default::Expression(text) => items.push(quote!(default_value = #text)),
     }
     items.extend(field.rules.iter().map(|found| rule(&found.value)));
     items.extend(field.rollup.as_ref().map(rollup));

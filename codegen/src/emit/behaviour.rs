@@ -42,9 +42,9 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
             let confirm = confirm.as_str();
             quote!(, confirm = #confirm)
         });
-        let transition = states::attribute(resource, action);
+        let rule = states::attribute(resource, action);
         let words = action.description.iter().map(|text| text.as_str()).map(|text| quote!(, description = #text));
-        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #(#words)* #transition))
+        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #(#words)* #rule))
     };
     resource.actions.iter().map(attribute).collect()
 }

@@ -1,24 +1,28 @@
-//! Attribute of a transition, at its action.
+//! Attribute of the rule of an action.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 
 use crate::model::{Action, Name, Resource, SetValue};
 
-/// `, transition(field = "status", from("open"), to = "solved", …)`; none for an action that the application
-/// implements.
+/// `, transition(field = "status", from("open"), to = "solved", …)`, or `, rule(guard = "…", …)`; none for an action without
+/// a rule.
 pub fn attribute(resource: &Resource, action: &Action) -> Option<TokenStream> {
-    let (transition, field) = (action.transition.as_ref()?, resource.state_field.as_ref()?.as_str());
-    let (from, to) = (transition.from.iter().map(Name::as_str), transition.to.as_str());
-    let guard = transition.guard.iter().map(Name::as_str).map(|text| quote!(, guard = #text));
-    let permission = transition.permission.iter().map(Name::as_str).map(|text| quote!(, permission = #text));
-    let message = transition.message.iter().map(Name::as_str).map(|text| quote!(, message = #text));
-    let set = transition.set.iter().map(|(name, value)| {
-        let (name, value) = (name.as_str(), self::value(&value.value));
-        quote!(, set(field = #name, #value))
+    let rule = action.rule.as_ref()?;
+    let change = rule.change.iter().zip(&resource.state_field).map(|(change, field)| {
+        let (field, from, to) = (field.as_str(), change.from.iter().map(Name::as_str), change.to.as_str());
+        quote!(field = #field, from(#(#from),*), to = #to)
     });
-    let parts = guard.chain(permission).chain(message).chain(set);
-    Some(quote!(, transition(field = #field, from(#(#from),*), to = #to #(#parts)*)))
+    let guard = rule.guard.iter().map(Name::as_str).map(|text| quote!(guard = #text));
+    let permission = rule.permission.iter().map(Name::as_str).map(|text| quote!(permission = #text));
+    let message = rule.message.iter().map(Name::as_str).map(|text| quote!(message = #text));
+    let set = rule.set.iter().map(|(name, value)| {
+        let (name, value) = (name.as_str(), self::value(&value.value));
+        quote!(set(field = #name, #value))
+    });
+    let key = format_ident!("{}", if rule.change.is_some() { "transition" } else { "rule" });
+    let parts = change.chain(guard).chain(permission).chain(message).chain(set);
+    Some(quote!(, #key(#(#parts),*)))
 }
 
 fn value(value: &SetValue) -> TokenStream {
@@ -27,6 +31,7 @@ fn value(value: &SetValue) -> TokenStream {
         SetValue::Now => quote!(now),
         SetValue::Today => quote!(today),
         SetValue::Caller => quote!(caller),
+        SetValue::Expression(text) => quote!(expression = #text),
         // A checked schema has no unreadable values.
         SetValue::Null | SetValue::Unreadable => quote!(null),
     }

@@ -148,6 +148,9 @@ fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, pro
 
 /// `now` is the keyword only without quotes, so that a text can be `"now"`.
 fn default(written: &Spanned<DefaultSyntax>) -> Default {
+    if written.value.is_expression {
+        return Default::Expression(written.value.text.clone());
+    }
     match (written.value.text.as_str(), written.value.plain) {
         ("now", true) => Default::Now,
         ("caller", true) => Default::Caller,

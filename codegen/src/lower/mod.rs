@@ -1,5 +1,6 @@
 //! Lowering: completes the written resources with names, defaults, types and both ends of relations.
 
+mod expressions;
 mod field;
 mod joins;
 mod kind;

@@ -3,9 +3,10 @@
 use charter_model::{ActionMethod, ActionOn, Keyword, Predicate};
 
 use super::field::{self, ResourceContext};
+use super::states;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::keywords::FilterWord;
-use crate::model::{Action, ActionOutput, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
+use crate::model::{Action, ActionOutput, Field, Filter, Filters, Include, IncludeTarget, Name, Shown, Sorts};
 use crate::source::{Sources, Span, Spanned};
 use crate::syntax::aliases;
 use crate::syntax::relation::{ActionSyntax, IncludeSyntax, IncludeTargetSyntax};
@@ -34,6 +35,7 @@ pub fn includes(
 /// Actions, each with its method and output.
 pub fn actions(
     written: &[ActionSyntax],
+    fields: &[Field],
     resource_context: &ResourceContext<'_>,
     sources: &Sources,
     problems: &mut Problems,
@@ -50,7 +52,7 @@ pub fn actions(
             until: action.until.clone(),
             confirm: action.confirm.clone(),
             description: action.description.clone(),
-            transition: None,
+            rule: states::rule(action, fields),
             place: place(sources, action.name.span),
         }
     };

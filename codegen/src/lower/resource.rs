@@ -2,6 +2,7 @@
 
 use charter_model::{Operation, TimestampForm, naming};
 
+use super::expressions;
 use super::field::{self, ResourceContext};
 use super::joins;
 use super::links::{self, Links};
@@ -42,11 +43,12 @@ pub fn lower(
         None => Operation::ALL.iter().map(|operation| Spanned::new(*operation, name.span)).collect(),
     };
     let mut fields = fields(written, &resource_context, problems);
+    expressions::defaults(&mut fields);
     states::limit_writes(&mut fields, written.states.as_ref());
-    let mut actions = actions(&written.actions, &resource_context, sources, problems);
-    actions.extend(states::transitions(written.states.as_ref(), sources));
+    let mut actions = actions(&written.actions, &fields, &resource_context, sources, problems);
+    actions.extend(states::transitions(written.states.as_ref(), &fields, sources));
     let mut includes = includes(&written.includes, &resource_context, problems);
-    includes.extend(states::allowed_actions(written.states.as_ref()));
+    includes.extend(states::allowed_actions(written.states.as_ref(), &actions));
     includes.extend(joins::includes(&fields));
     let (read_permission, write_permission) = links.permissions(name.as_str());
     Resource {

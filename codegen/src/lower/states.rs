@@ -1,10 +1,14 @@
-//! Lowering of `states`: each transition becomes an action on a record.
+//! Lowering of `states`, whose transitions become actions on a record, and of the rules of other actions.
 
 use charter_model::{ActionMethod, ActionOn};
 
+use super::expressions::is_expression;
 use super::relation::place;
-use crate::model::{Access, Action, ActionOutput, Field, Include, IncludeTarget, SetValue, Transition};
+use crate::model::{
+    Access, Action, ActionOutput, ActionRule, Field, Include, IncludeTarget, Name, SetValue, StateChange,
+};
 use crate::source::{Sources, Spanned};
+use crate::syntax::relation::ActionSyntax;
 use crate::syntax::states::{StatesSyntax, TransitionSyntax};
 use crate::syntax::tree::{Node, Value};
 
@@ -21,7 +25,7 @@ pub fn limit_writes(fields: &mut [Field], written: Option<&StatesSyntax>) {
 }
 
 /// The transitions as actions.
-pub fn transitions(written: Option<&StatesSyntax>, sources: &Sources) -> Vec<Action> {
+pub fn transitions(written: Option<&StatesSyntax>, fields: &[Field], sources: &Sources) -> Vec<Action> {
     let lower = |transition: &TransitionSyntax| Action {
         name: transition.name.clone(),
         on: ActionOn::Record,
@@ -32,39 +36,73 @@ pub fn transitions(written: Option<&StatesSyntax>, sources: &Sources) -> Vec<Act
         until: None,
         confirm: transition.confirm.clone(),
         description: transition.description.clone(),
-        transition: Some(Transition {
-            from: transition.from.clone(),
-            to: transition.to.clone(),
+        rule: Some(ActionRule {
+            change: Some(StateChange { from: transition.from.clone(), to: transition.to.clone() }),
             guard: transition.guard.clone(),
             permission: transition.permission.clone(),
             message: transition.message.clone(),
-            set: transition
-                .set
-                .iter()
-                .map(|(name, node)| (name.clone(), Spanned::new(value(node), node.span)))
-                .collect(),
+            set: values(&transition.set, fields),
         }),
         place: place(sources, transition.name.span),
     };
     written.iter().flat_map(|states| &states.transitions).map(lower).collect()
 }
 
-/// A resource with a lifecycle has the include `can`.
-pub fn allowed_actions(written: Option<&StatesSyntax>) -> Option<Include> {
-    let name = Spanned::new(ALLOWED_ACTIONS.to_owned(), written?.field.span);
+/// The rule of an action of `actions`; none without its keys.
+pub fn rule(written: &ActionSyntax, fields: &[Field]) -> Option<ActionRule> {
+    let ActionSyntax { guard, permission, message, set, .. } = written;
+    let is_plain = guard.is_none() && permission.is_none() && message.is_none() && set.is_empty();
+    (!is_plain).then(|| ActionRule {
+        change: None,
+        guard: guard.clone(),
+        permission: permission.clone(),
+        message: message.clone(),
+        set: values(set, fields),
+    })
+}
+
+/// A resource with a lifecycle, or with a rule for an action on a record, has the include `can`.
+pub fn allowed_actions(written: Option<&StatesSyntax>, actions: &[Action]) -> Option<Include> {
+    let ruled = || actions.iter().find(|action| action.rule.is_some() && action.on == ActionOn::Record);
+    let span = written.map(|states| states.field.span).or_else(|| Some(ruled()?.name.span))?;
+    let name = Spanned::new(ALLOWED_ACTIONS.to_owned(), span);
     Some(Include { name, target: IncludeTarget::AllowedActions, fields: Vec::new() })
 }
 
-/// The words are keywords only without quotes, so that a text can be `"now"`.
-fn value(node: &Node) -> SetValue {
-    match &node.value {
+/// The values of `set`, each for the field that it names.
+fn values(set: &[(Name, Node)], fields: &[Field]) -> Vec<(Name, Spanned<SetValue>)> {
+    let names: Vec<String> = fields.iter().map(|field| field.name.value.clone()).collect();
+    let value = |(name, node): &(Name, Node)| {
+        let field = fields.iter().find(|field| field.name.value == name.value);
+        (name.clone(), value(node, field, &names))
+    };
+    set.iter().map(value).collect()
+}
+
+/// The words are keywords only without quotes, so that a text can be `"now"`. A text that is no literal of the field's type is
+/// an expression.
+fn value(node: &Node, field: Option<&Field>, names: &[String]) -> Spanned<SetValue> {
+    let value = match &node.value {
         _ if node.is_null() => SetValue::Null,
         Value::Scalar { text, plain } => match (text.as_str(), *plain) {
             ("now", true) => SetValue::Now,
             ("today", true) => SetValue::Today,
             ("caller.id", true) => SetValue::Caller,
+            (text, _) if field.is_some_and(|field| is_expression(&field.kind, text, names)) => {
+                SetValue::Expression(text.to_owned())
+            }
             (text, _) => SetValue::Literal(text.to_owned()),
         },
-        _ => SetValue::Unreadable,
-    }
+        Value::Map(entries) => match entries.as_slice() {
+            [entry]
+                if entry.key.value == "value" && entry.value.scalar().is_some_and(|text| !text.value.is_empty()) =>
+            {
+                let text = entry.value.scalar().map(|text| text.value).unwrap_or_default();
+                return Spanned::new(SetValue::Expression(text), entry.value.span);
+            }
+            _ => SetValue::Unreadable,
+        },
+        Value::List(_) | Value::Null => SetValue::Unreadable,
+    };
+    Spanned::new(value, node.span)
 }

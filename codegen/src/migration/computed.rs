@@ -1,8 +1,8 @@
-//! Computed columns in a migration: the rows whose value is computed again.
+//! Columns that a migration computes: those of computed fields, and of fields whose default is an expression.
 
 use super::step::Step;
 use super::table::{Column, Table};
-use crate::snapshot::{Field, Resource};
+use crate::snapshot::{Computation, Field, Resource};
 
 /// The steps that compute columns of a table that stays, because the column is new, its expression has changed, or a column
 /// that it names has. `kept` has the columns that keep their values, by their former and later names.
@@ -26,13 +26,46 @@ pub fn steps(
 }
 
 fn step(field: &Field, table: &Table) -> Option<Step> {
-    let computation = field.computation.as_ref()?;
-    Some(Step::Compute {
-        table: table.name.clone(),
-        column: field.name.clone(),
-        sqlite: computation.sqlite.clone(),
-        postgres: computation.postgres.clone(),
-    })
+    field.computation.as_ref().map(|computation| compute(&table.name, &field.name, computation))
+}
+
+/// The step that sets a column to an expression.
+fn compute(table: &str, column: &str, computation: &Computation) -> Step {
+    let Computation { sqlite, postgres, .. } = computation.clone();
+    Step::Compute { table: table.to_owned(), column: column.to_owned(), sqlite, postgres }
+}
+
+/// A column that a migration sets to its default, in all rows or where it is null.
+pub struct Initial {
+    column: String,
+    computation: Computation,
+}
+
+impl Initial {
+    /// The default of a new column; none for one that is no expression of the row.
+    pub fn of_new(field: &Field) -> Option<Initial> {
+        Some(Initial { column: field.name.clone(), computation: field.initial.clone()? })
+    }
+
+    /// The default of a column that keeps its values.
+    pub fn of_missing(field: &Field) -> Option<Initial> {
+        let Initial { column, computation } = Initial::of_new(field)?;
+        let or_default = |sql: &str| format!("COALESCE(\"{column}\", {sql})");
+        let (sqlite, postgres) = (or_default(&computation.sqlite), or_default(&computation.postgres));
+        Some(Initial { column, computation: Computation { sqlite, postgres, ..computation } })
+    }
+}
+
+/// The steps of the defaults of a table, each after those that it names. The check refuses circles.
+pub fn defaults(table: &Table, mut due: Vec<Initial>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while !due.is_empty() {
+        let is_free = |one: &Initial| !due.iter().any(|other| one.computation.fields.contains(&other.column));
+        let at = due.iter().position(is_free).unwrap_or_default();
+        let Initial { column, computation } = due.remove(at);
+        steps.push(compute(&table.name, &column, &computation));
+    }
+    steps
 }
 
 /// False if the migration may set values: rows without one are filled when a column becomes not null.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use charter_model::Storage;
 
-use super::computed;
+use super::computed::{self, Initial};
 use super::renamed::in_turn;
 use super::step::{Step, Value};
 use super::table::{Column, Index, IndexKind, Table};
@@ -115,6 +115,8 @@ struct Planner {
     unmarked: Vec<Step>,
     filled: Vec<Step>,
     computed: Vec<Step>,
+    /// Defaults of the columns of the table that is planned.
+    defaults: Vec<Initial>,
     required: Vec<Step>,
     referred: Vec<Step>,
     indexed: Vec<Step>,
@@ -192,6 +194,8 @@ impl Planner {
             let step = Step::RenameTable { from, to, singleton, referring };
             self.renamed_tables.push((step, Unsupported::of_resource(after, &after.name)));
         }
+        let defaults = std::mem::take(&mut self.defaults);
+        self.computed.extend(computed::defaults(now, defaults));
         self.computed.extend(computed::steps((before, after), (then, now), &names));
         self.indexes(after, (then, now), &gone, &names);
     }
@@ -229,6 +233,7 @@ impl Planner {
             match fill(field, to) {
                 _ if field.value.is_some() => {}
                 Some(value) => self.filled.push(Step::Fill { table: table(), column: reached.clone(), value }),
+                None if field.initial.is_some() => self.defaults.extend(Initial::of_missing(field)),
                 // The migration counts the rows without a value itself. One record rarely fits all references.
                 None if !can_be_filled(field) || to.reference.is_some() => {}
                 None => self.unsupported.push(unsupported::still_null(resource, field)),
@@ -247,6 +252,16 @@ impl Planner {
         let ((field, column), table) = (new, || now.name.clone());
         if field.value.is_some() {
             self.added.push(Step::Add { table: table(), column: column.nullable() });
+            if !column.nullable {
+                self.required.push(Step::Require { table: table(), column: column.clone() });
+            }
+            return;
+        }
+        if field.backfill.is_none()
+            && let Some(initial) = Initial::of_new(field)
+        {
+            self.added.push(Step::Add { table: table(), column: column.nullable() });
+            self.defaults.push(initial);
             if !column.nullable {
                 self.required.push(Step::Require { table: table(), column: column.clone() });
             }
@@ -381,6 +396,6 @@ fn value(backfill: &Default) -> Option<Value> {
     match backfill {
         Default::Literal { value } => Some(Value::Literal(value.clone())),
         Default::Now => Some(Value::Now),
-        Default::None | Default::Caller | Default::Hook => None,
+        Default::None | Default::Caller | Default::Hook | Default::Expression { .. } => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Actions of a resource, and the transitions among them.
+//! Actions of a resource, and their rules.
 
 use charter_model::{ActionMethod, ActionOn};
 
@@ -20,17 +20,24 @@ pub struct Action {
     /// The consequences that the panel shows before it runs the action.
     pub confirm: Option<Name>,
     pub description: Option<Name>,
-    /// The change of the state, if it is one.
-    pub transition: Option<Transition>,
+    /// When it may run, and what it sets.
+    pub rule: Option<ActionRule>,
     /// `resources/exchange_rate.yaml:21`
     pub place: String,
 }
 
-/// A change of a record's state, which needs no code.
+impl Action {
+    /// True if its rule is all that it does, so that no code implements it.
+    pub fn is_declared(&self) -> bool {
+        self.rule.as_ref().is_some_and(|rule| rule.change.is_some() || !rule.set.is_empty())
+    }
+}
+
+/// When an action may run, and what it sets.
 #[derive(Debug, Clone)]
-pub struct Transition {
-    pub from: Vec<Name>,
-    pub to: Name,
+pub struct ActionRule {
+    /// The change of the state, if it is a transition.
+    pub change: Option<StateChange>,
     /// The condition of `if`.
     pub guard: Option<Name>,
     pub permission: Option<Name>,
@@ -39,7 +46,14 @@ pub struct Transition {
     pub set: Vec<(Name, Spanned<SetValue>)>,
 }
 
-/// The value that a transition sets.
+/// A change of a record's state.
+#[derive(Debug, Clone)]
+pub struct StateChange {
+    pub from: Vec<Name>,
+    pub to: Name,
+}
+
+/// The value that an action sets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SetValue {
     Null,
@@ -50,6 +64,8 @@ pub enum SetValue {
     Today,
     /// The id of the calling user.
     Caller,
+    /// The value of an expression over the record.
+    Expression(String),
     /// A list or a mapping.
     Unreadable,
 }

@@ -97,6 +97,14 @@ impl Field {
         self.described.get(FieldOption::Value)
     }
 
+    /// The expression of its default, if it has one.
+    pub fn default_expression(&self) -> Option<Name> {
+        match (&self.default, self.places.default) {
+            (Default::Expression(text), Some(span)) => Some(Spanned::new(text.clone(), span)),
+            _ => None,
+        }
+    }
+
     /// True if the YAML declares it. Other fields belong to the server, or follow from `under`.
     pub fn is_declared(&self) -> bool {
         self.places.kind.is_some()
@@ -308,4 +316,6 @@ pub enum Default {
     Caller,
     /// A value that the `before_save` hook sets.
     Hook,
+    /// The value of an expression over the other fields of the record.
+    Expression(String),
 }

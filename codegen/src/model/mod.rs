@@ -9,7 +9,7 @@ pub use charter_model::{Access, Deprecated, Shown};
 
 pub use crate::notation::{CodeValue, Rule, Type};
 pub use crate::syntax::field::Described;
-pub use action::{Action, ActionOutput, SetValue, Transition};
+pub use action::{Action, ActionOutput, ActionRule, SetValue, StateChange};
 pub use field::{Default, Field, FieldPlaces, Kind, Rollup};
 pub use indexing::{MAX_INDEXED_CHARACTERS, MAX_ORDERED_CHARACTERS, UnservedReason};
 pub use schema::{

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use charter_model::{Deprecated, FieldType, Hook, Operation, Predicate};
 
-use super::{Action, Field, Kind, Rule, Transition};
+use super::{Action, ActionRule, Field, Kind, Rule, StateChange};
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
 use crate::syntax::tree::Node;
@@ -236,14 +236,19 @@ impl Resource {
         !self.hooks.is_empty() || self.implemented_actions().next().is_some()
     }
 
-    /// The actions that the application implements: all but transitions.
+    /// The actions that the application implements: all but those whose rule is all that they do.
     pub fn implemented_actions(&self) -> impl Iterator<Item = &Action> {
-        self.actions.iter().filter(|action| action.transition.is_none())
+        self.actions.iter().filter(|action| !action.is_declared())
+    }
+
+    /// The actions with a rule.
+    pub fn ruled_actions(&self) -> impl Iterator<Item = (&Action, &ActionRule)> {
+        self.actions.iter().filter_map(|action| Some((action, action.rule.as_ref()?)))
     }
 
     /// The transitions of `states`, each with its action.
-    pub fn transitions(&self) -> impl Iterator<Item = (&Action, &Transition)> {
-        self.actions.iter().filter_map(|action| Some((action, action.transition.as_ref()?)))
+    pub fn transitions(&self) -> impl Iterator<Item = (&Action, &StateChange)> {
+        self.ruled_actions().filter_map(|(action, rule)| Some((action, rule.change.as_ref()?)))
     }
 }
 

@@ -111,6 +111,11 @@ fn shape(of: Shape) -> Value {
         Shape::Deprecated => json!({ "allOf": [definition("deprecation")] }),
         Shape::DeprecatedFilters => named(NAME, definition("deprecation")),
         Shape::Literal => json!({ "type": ["string", "number", "boolean"] }),
+        Shape::Default => {
+            let mut expression = table(&keys::DEFAULT_EXPRESSION);
+            expression["required"] = json!(["value"]);
+            json!({ "anyOf": [shape(Shape::Literal), expression] })
+        }
         Shape::Path => json!({ "type": "string", "pattern": PATH }),
         Shape::Type => json!({ "allOf": [definition("type")] }),
         Shape::Word(words) => json!({ "enum": words }),
@@ -189,7 +194,11 @@ fn shape(of: Shape) -> Value {
             let state = || json!({ "type": ["string", "number", "boolean"] });
             json!({ "anyOf": [state(), { "type": "array", "minItems": 1, "uniqueItems": true, "items": state() }] })
         }
-        Shape::FieldValues => named(NAME, json!({ "type": ["string", "number", "boolean", "null"] })),
+        Shape::FieldValues => {
+            let mut expression = table(&keys::DEFAULT_EXPRESSION);
+            expression["required"] = json!(["value"]);
+            named(NAME, json!({ "anyOf": [{ "type": ["string", "number", "boolean", "null"] }, expression] }))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub fn text() -> String {
     );
     section(&mut text, "The top level", &keys::RESOURCE);
     section(&mut text, "A field", &keys::FIELD);
+    section(&mut text, "An expression of a text", &keys::DEFAULT_EXPRESSION);
     types(&mut text);
     predicates(&mut text);
     section(&mut text, "An include", &keys::INCLUDE);
@@ -59,6 +60,7 @@ fn shape(shape: Shape) -> String {
         Shape::Number => "a number".into(),
         Shape::NumberOrPath => "a number, or two names with a dot between them".into(),
         Shape::Literal => "a single value".into(),
+        Shape::Default => "a single value, or an expression under `value`".into(),
         Shape::Path => "two names with a dot between them".into(),
         Shape::Type => "a type".into(),
         Shape::Word(known) => words(known),
@@ -86,7 +88,7 @@ fn shape(shape: Shape) -> String {
         Shape::States => "`field` and `transitions`".into(),
         Shape::Transitions => "names with their transitions".into(),
         Shape::NameOrNames => "a name, or a list of names".into(),
-        Shape::FieldValues => "names of fields with single values".into(),
+        Shape::FieldValues => "names of fields with single values, or with expressions under `value`".into(),
     }
 }
 

@@ -32,7 +32,7 @@ fn compare(before: &Action, after: &Action, changes: &mut Changes<'_>) {
         "webhooks that subscribe to the old event no longer fire",
     );
     changes.breaking_if("the answer", &key(before), &key(after), "its response changed");
-    transition::compare(before.transition.as_ref(), after.transition.as_ref(), changes);
+    transition::compare(before, after, changes);
     field::compare_all(&fields(&before.input, &after.input), Role::Input, &mut changes.within("input"));
     field::compare_all(&fields(&before.output, &after.output), Role::Output, &mut changes.within("output"));
 }

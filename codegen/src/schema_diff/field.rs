@@ -78,7 +78,8 @@ fn added(field: &Field, role: Role<'_>, changes: &mut Changes<'_>) {
 /// True if adding the column, or making it not null, needs a value for existing rows.
 pub fn needs_backfill(field: &Field) -> bool {
     let literal = matches!(field.default, Default::Literal { .. });
-    field.value.is_none() && !field.nullable && !literal && !field.kind.facts().starts_empty && field.backfill.is_none()
+    let has_value = literal || field.value.is_some() || field.initial.is_some() || field.backfill.is_some();
+    !has_value && !field.nullable && !field.kind.facts().starts_empty
 }
 
 /// True if one value can fill all existing rows.
@@ -246,6 +247,7 @@ fn default(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<
         Default::Caller => "caller".to_owned(),
         Default::Hook => "hook".to_owned(),
         Default::Literal { value } => format!("\"{value}\""),
+        Default::Expression { value } => format!("`{value}`"),
     };
     match (&before.default, &after.default) {
         (then, now) if then == now => {}

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use charter_model::expression::Database;
+use charter_model::expression::{Database, Node};
 use charter_model::rate::Rate;
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
 use super::{
     Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, columns, kind, unique,
 };
-use crate::check::{Checked, computed};
+use crate::check::{Checked, computed, default_expressions};
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 impl Snapshot {
     /// The snapshot of a checked schema.
@@ -168,7 +168,10 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         rules: written.rules.iter().map(|rule| (rule.value.key().to_owned(), rule.value.written())).collect(),
         value: written.value().map(|value| value.value.clone()),
         rollup: written.rollup.as_ref().map(model::Rollup::text),
-        computation: computation(resource, written),
+        computation: computed::node(written, &resource.fields).map(|node| computation(schema, resource, &node)),
+        initial: default_expressions::node(schema, resource, written)
+            .filter(Node::is_constant)
+            .map(|node| computation(schema, resource, &node)),
         predicates: Vec::new(),
         sorts: false,
         from,
@@ -179,10 +182,10 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
     }
 }
 
-fn computation(resource: &model::Resource, field: &model::Field) -> Option<Computation> {
-    let node = computed::node(field, &resource.fields)?;
-    let (sqlite, postgres) = (columns::sql(&node, Database::Sqlite), columns::sql(&node, Database::Postgres));
-    Some(Computation { sqlite, postgres, fields: node.fields().into_iter().map(str::to_owned).collect() })
+fn computation(schema: &Schema, resource: &model::Resource, node: &Node) -> Computation {
+    let sql = |database| columns::sql_of(node, database, resource.table.as_str(), schema);
+    let fields = node.fields().into_iter().map(str::to_owned).collect();
+    Computation { sqlite: sql(Database::Sqlite), postgres: sql(Database::Postgres), fields }
 }
 
 fn default(written: &model::Default) -> Default {
@@ -192,6 +195,7 @@ fn default(written: &model::Default) -> Default {
         model::Default::Now => Default::Now,
         model::Default::Caller => Default::Caller,
         model::Default::Hook => Default::Hook,
+        model::Default::Expression(value) => Default::Expression { value: value.clone() },
     }
 }
 
@@ -242,6 +246,8 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
         ActionOutput::Created => (Some("the new record".to_owned()), BTreeMap::new()),
         ActionOutput::Record | ActionOutput::Unknown => (None, BTreeMap::new()),
     };
+    let rule = action.rule.as_ref();
+    let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
     Action {
         on: action.on.word().to_owned(),
         method: action.method.word().to_owned(),
@@ -249,30 +255,32 @@ fn action(schema: &Schema, resource: &model::Resource, action: &model::Action) -
         input: fields(&action.input),
         answer,
         output,
-        transition: action.transition.as_ref().map(|declared| transition(resource, declared)),
+        transition: rule.and_then(|rule| rule.change.as_ref()).map(|declared| transition(resource, declared)),
+        guard: rule.and_then(|rule| text(&rule.guard)),
+        permission: rule.and_then(|rule| text(&rule.permission)),
+        set: rule
+            .iter()
+            .flat_map(|rule| &rule.set)
+            .map(|(name, value)| (name.value.clone(), set_value(value)))
+            .collect(),
     }
 }
 
-fn transition(resource: &model::Resource, transition: &model::Transition) -> Transition {
-    let text = |name: &Option<Name>| name.as_ref().map(|name| name.value.clone());
-    let mut from: Vec<String> = transition.from.iter().map(|state| state.value.clone()).collect();
+fn transition(resource: &model::Resource, change: &model::StateChange) -> Transition {
+    let mut from: Vec<String> = change.from.iter().map(|state| state.value.clone()).collect();
     from.sort();
-    let set = transition.set.iter().map(|(name, value)| {
-        let value = match &value.value {
-            SetValue::Literal(text) => format!("\"{text}\""),
-            SetValue::Now => "now".to_owned(),
-            SetValue::Today => "today".to_owned(),
-            SetValue::Caller => "caller.id".to_owned(),
-            SetValue::Null | SetValue::Unreadable => "null".to_owned(),
-        };
-        (name.value.clone(), value)
-    });
-    Transition {
-        field: text(&resource.state_field).unwrap_or_default(),
-        from,
-        to: transition.to.value.clone(),
-        guard: text(&transition.guard),
-        permission: text(&transition.permission),
-        set: set.collect(),
+    let field = resource.state_field.as_ref().map(|field| field.value.clone()).unwrap_or_default();
+    Transition { field, from, to: change.to.value.clone() }
+}
+
+/// A value as YAML writes it.
+fn set_value(value: &Spanned<SetValue>) -> String {
+    match &value.value {
+        SetValue::Literal(text) => format!("\"{text}\""),
+        SetValue::Now => "now".to_owned(),
+        SetValue::Today => "today".to_owned(),
+        SetValue::Caller => "caller.id".to_owned(),
+        SetValue::Expression(text) => text.clone(),
+        SetValue::Null | SetValue::Unreadable => "null".to_owned(),
     }
 }

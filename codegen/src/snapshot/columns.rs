@@ -2,22 +2,48 @@
 
 use charter_model::expression::{Database, Field, Node, Target, write_sql};
 
-/// The SQL of an expression that the check has accepted without a request.
+use crate::model::Schema;
+
+/// The SQL of an expression that the check has accepted without a request and without other records.
 pub fn sql(node: &Node, database: Database) -> String {
-    let mut columns = Columns(String::new());
-    write_sql(node, database, &mut columns);
-    columns.0
+    write(node, database, None)
 }
 
-struct Columns(String);
+/// The SQL of an expression without a request, for an `UPDATE` of a table.
+pub fn sql_of(node: &Node, database: Database, table: &str, schema: &Schema) -> String {
+    write(node, database, Some((table, schema)))
+}
 
-impl Target for Columns {
+fn write(node: &Node, database: Database, table: Option<(&str, &Schema)>) -> String {
+    let mut columns = Columns { sql: String::new(), table };
+    write_sql(node, database, &mut columns);
+    columns.sql
+}
+
+struct Columns<'a> {
+    sql: String,
+    /// The table with the columns, and the schema with those that its references lead to.
+    table: Option<(&'a str, &'a Schema)>,
+}
+
+impl Target for Columns<'_> {
     fn text(&mut self, sql: &str) {
-        self.0.push_str(sql);
+        self.sql.push_str(sql);
     }
 
     fn field(&mut self, field: &Field) {
-        self.0.push_str(&format!("\"{}\"", field.name));
+        let (Some(via), Some((table, schema))) = (&field.via, self.table) else {
+            return self.sql.push_str(&format!("\"{}\"", field.name));
+        };
+        // The check has found the resource of each reference.
+        let Some(other) = schema.find(&via.resource) else { return self.sql.push_str("NULL") };
+        let is_deleted = if other.soft_delete { " AND x.\"deleted_at\" IS NULL" } else { "" };
+        self.sql.push_str(&format!(
+            "(SELECT x.\"{}\" FROM \"{}\" AS x WHERE x.\"id\" = \"{table}\".\"{}\"{is_deleted})",
+            field.name,
+            other.table.as_str(),
+            via.field
+        ));
     }
 
     fn request(&mut self, _: &Node) {

@@ -153,6 +153,9 @@ pub struct Field {
     /// The expression for a migration; none in a stored snapshot.
     #[serde(skip)]
     pub computation: Option<Computation>,
+    /// The expression of the default for a migration; none in a stored snapshot, and for one that depends on the request.
+    #[serde(skip)]
+    pub initial: Option<Computation>,
     /// The predicates that `q` accepts.
     #[serde(skip)]
     pub predicates: Vec<String>,
@@ -175,7 +178,7 @@ pub struct Field {
     pub numbering: Option<String>,
 }
 
-/// The expression of a computed field as SQL of each database.
+/// The expression of a field as SQL of each database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computation {
     pub sqlite: String,
@@ -193,6 +196,9 @@ pub enum Default {
     Now,
     Caller,
     Hook,
+    Expression {
+        value: String,
+    },
     #[serde(untagged)]
     Literal {
         value: String,
@@ -221,6 +227,10 @@ pub struct Action {
     pub output: BTreeMap<String, Field>,
     /// The change of the state, if it is a transition.
     pub transition: Option<Transition>,
+    pub guard: Option<String>,
+    pub permission: Option<String>,
+    /// The fields that it sets, with their values as written.
+    pub set: BTreeMap<String, String>,
 }
 
 /// A transition as clients see it.
@@ -231,10 +241,6 @@ pub struct Transition {
     /// Sorted.
     pub from: Vec<String>,
     pub to: String,
-    pub guard: Option<String>,
-    pub permission: Option<String>,
-    /// The fields that it sets, with their values as written.
-    pub set: BTreeMap<String, String>,
 }
 
 /// A deprecation as clients see it.

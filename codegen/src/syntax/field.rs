@@ -146,6 +146,8 @@ pub struct DefaultSyntax {
     pub text: String,
     /// It has no quotes, so that `now` is the keyword and not the text.
     pub plain: bool,
+    /// It is the `value` of a mapping, and so an expression.
+    pub is_expression: bool,
 }
 
 /// Reads a field.
@@ -182,7 +184,10 @@ pub fn read(table: &'static Table, entry: &Entry, problems: &mut Problems) -> Fi
     field.nullable = true_flag(&mut mapping, "nullable");
     if has("required") {
         field.required = true_flag(&mut mapping, "required");
-        field.default = mapping.node("default").and_then(|node| default("default", node, mapping.problems));
+        field.default = mapping.node("default").and_then(|node| match &node.value {
+            Value::Map(_) if has("access") => default_expression(node, mapping.problems),
+            _ => default("default", node, mapping.problems),
+        });
         let is_rollup = matches!(field.source, SourceSyntax::Rollup(_));
         field.rules = if is_rollup { Vec::new() } else { read_rules(table, &mut mapping) };
     }
@@ -301,13 +306,24 @@ fn default(key: &str, node: &Node, problems: &mut Problems) -> Option<Spanned<De
             None
         }
         Value::Scalar { text, plain } => {
-            Some(Spanned::new(DefaultSyntax { text: text.clone(), plain: *plain }, node.span))
+            let text = DefaultSyntax { text: text.clone(), plain: *plain, is_expression: false };
+            Some(Spanned::new(text, node.span))
         }
         _ => {
             problems.push(misshapen(node, &format!("`{key}`"), "a single value"));
             None
         }
     }
+}
+
+/// `default: { value: customer.address }`
+fn default_expression(node: &Node, problems: &mut Problems) -> Option<Spanned<DefaultSyntax>> {
+    let mut mapping = Mapping::open(&keys::DEFAULT_EXPRESSION, node, problems);
+    mapping.require("value");
+    let text = mapping.text("value");
+    mapping.close();
+    let text = text?;
+    Some(Spanned::new(DefaultSyntax { text: text.value, plain: true, is_expression: true }, text.span))
 }
 
 /// All items, or none if one could not be read. Each is read, so that each is reported.

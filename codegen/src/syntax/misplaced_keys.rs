@@ -87,6 +87,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
             | Shape::NameOrNames
             | Shape::Text
             | Shape::Literal
+            | Shape::Default
             | Shape::Path
             | Shape::Permission
             | Shape::Right
@@ -110,6 +111,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
         Value::Map(_) => matches!(
             shape,
             Shape::Values
+                | Shape::Default
                 | Shape::Permission
                 | Shape::RowRules
                 | Shape::Public

@@ -49,6 +49,12 @@ pub struct ActionSyntax {
     pub event: Option<Name>,
     pub until: Option<Name>,
     pub confirm: Option<Name>,
+    /// The condition of `if`.
+    pub guard: Option<Name>,
+    pub permission: Option<Name>,
+    pub message: Option<Name>,
+    /// The name of each field with its value, which may be null.
+    pub set: Vec<(Name, Node)>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Name>,
 }
@@ -137,6 +143,10 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         event: mapping.text("event"),
         until: mapping.text("until"),
         confirm: mapping.text("confirm"),
+        guard: mapping.text("if"),
+        permission: mapping.text("permission"),
+        message: mapping.text("message"),
+        set: mapping.entries("set").iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect(),
         deprecated: DeprecatedSyntax::of(&mut mapping),
         description: mapping.text("description"),
     };

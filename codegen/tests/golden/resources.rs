@@ -19,6 +19,8 @@ pub mod employee;
 #[allow(clippy::duplicated_attributes)]
 pub mod exchange_rate;
 #[allow(clippy::duplicated_attributes)]
+pub mod lease;
+#[allow(clippy::duplicated_attributes)]
 pub mod member;
 #[allow(clippy::duplicated_attributes)]
 pub mod novel;
@@ -53,6 +55,10 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
         employee::route(), exchange_rate::route(), member::route(), novel::route(),
         order_line::route(), parcel::route(), product::route(), product_group::route(),
         repair::route(), saved_list::route(), settings::route(), stock_level::route(),
+        currency::route(), delivery::route(), document::route(), employee::route(),
+        exchange_rate::route(), lease::route(), member::route(), order_line::route(),
+        parcel::route(), product::route(), product_group::route(), repair::route(),
+        saved_list::route(), settings::route(), stock_level::route(),
         subscription::route(), tax_class::route(), ticket::route()
     ]
 }

@@ -23,7 +23,7 @@ const ROLLUP_KEYS: &[&str] = &["function", "of", "by", "field", "where"];
 /// Keys that `id` takes: it has the same type and access in every resource.
 const ID_KEYS: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description"];
 
-const DEFAULT_KEYS: &[&str] = &["default", "default_now", "default_caller"];
+const DEFAULT_KEYS: &[&str] = &["default", "default_now", "default_caller", "default_value"];
 
 /// Corrections for keys of the YAML and of other frameworks.
 const CORRECTIONS: &[(&str, &str)] = &[
@@ -50,6 +50,7 @@ pub fn read(ident: &Ident, ty: &Type, written: Written, settings: Option<&Settin
         };
         match entry.key().as_str() {
             "default" => fill(any_text(entry, problems).map(DefaultValue::Literal), problems),
+            "default_value" => fill(text(entry, problems).map(DefaultValue::Expression), problems),
             "default_now" => fill(flag(entry, problems).map(DefaultValue::Now), problems),
             "default_caller" => fill(flag(entry, problems).map(DefaultValue::Caller), problems),
             "default_hook" => fill(flag(entry, problems).map(DefaultValue::Hook), problems),

@@ -219,13 +219,14 @@ const ACTION_KEYS: &[&str] = &[
     "reveal",
     "description",
     "transition",
+    "rule",
 ];
 
 fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
     let (mut name, mut on, mut method, mut input) = (None, None, None, None);
     let (mut output, mut key, mut creates, mut event, mut until) = (None, None, None, None, None);
     let (mut external, mut needs_write, mut confirm, mut description) = (None, None, None, None);
-    let (mut reveals, mut transition) = (Vec::new(), None);
+    let (mut reveals, mut rule) = (Vec::new(), None);
     for part in inside(entry, "name = \"…\", on = \"…\"", problems)? {
         match part.key().as_str() {
             "name" => once(&mut name, text(part, problems), part, problems),
@@ -242,7 +243,8 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "needs_write" => once(&mut needs_write, flag(part, problems), part, problems),
             "reveal" => reveals.extend(reveal(part, problems)),
             "description" => once(&mut description, text(part, problems), part, problems),
-            "transition" => once(&mut transition, transition::read(part, problems), part, problems),
+            "transition" => once(&mut rule, transition::transition(part, problems), part, problems),
+            "rule" => once(&mut rule, transition::rule(part, problems), part, problems),
             _ => {
                 unknown(part, ACTION_KEYS, problems);
             }
@@ -265,7 +267,7 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
         external,
         needs_write,
         reveals,
-        transition,
+        rule,
         description,
     })
 }

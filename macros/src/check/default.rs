@@ -29,6 +29,7 @@ pub fn check(field: &Field, problems: &mut Problems) {
         DefaultValue::Caller(span) if !matches!(kind, FieldType::Ref { .. }) => {
             problems.report(*span, "`default_caller` applies to a `reference(\"user\")` only");
         }
-        DefaultValue::Now(_) | DefaultValue::Caller(_) | DefaultValue::Hook(_) => {}
+        // The start checks an expression, because it may name fields of other resources.
+        DefaultValue::Now(_) | DefaultValue::Caller(_) | DefaultValue::Hook(_) | DefaultValue::Expression(_) => {}
     }
 }

@@ -48,6 +48,9 @@ pub fn derived(derived: &Derived, resource: &Resource, problems: &mut Problems) 
 
 pub fn input(field: &Field, problems: &mut Problems) {
     no_record(&field.flags, problems);
+    if let Some(DefaultValue::Expression(text)) = &field.default {
+        problems.report(text.span, "`default_value` applies to the fields of a resource, not of an action");
+    }
     required(field, problems);
     let given = field.nullable || field.flags.required.is_some() || field.default.is_some();
     let starts_empty = field.kind.as_ref().is_none_or(|kind| kind.facts().starts_empty);

@@ -164,9 +164,9 @@ fn actions(resource: &Resource, problems: &mut Problems) {
                 problems.report(until.span, format!("unknown field `{field}`{}", suggestion(field, names)));
             }
         }
-        if let Some(transition) = &action.transition {
-            let set = transition.set.iter().map(|(name, _)| name);
-            for name in std::iter::once(&transition.field).chain(set) {
+        if let Some(rule) = &action.rule {
+            let state = rule.change.iter().map(|change| &change.field);
+            for name in state.chain(rule.set.iter().map(|(name, _)| name)) {
                 find_column(resource, name, problems);
             }
         }

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::meta::{optional, variant};
-use crate::ast::{Action, SetValue, Transition, Word};
+use crate::ast::{Action, ActionRule, SetValue, StateChange, Word};
 
 /// The enum of the events that actions declare, and its name; without events, the runtime's empty enum.
 pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
@@ -59,7 +59,7 @@ pub fn action(action: &Action) -> TokenStream {
     let description = action.description.as_ref().map_or("", |word| &word.text);
     let (external, needs_write) = (action.external.is_some(), action.needs_write.is_some());
     let reveals = reveals(&action.reveals);
-    let transition = transition(action.transition.as_ref());
+    let rule = rule(action.rule.as_ref());
     quote! {
         ::charter_runtime::generated::ActionMeta {
             name: #name,
@@ -74,7 +74,7 @@ pub fn action(action: &Action) -> TokenStream {
             external: #external,
             needs_write: #needs_write,
             reveals: #reveals,
-            transition: #transition,
+            rule: #rule,
         }
     }
 }
@@ -98,37 +98,53 @@ fn until(written: Option<&Word>) -> TokenStream {
     quote!(Some(::charter_runtime::generated::Until { field: #field, is: #is }))
 }
 
-/// The change of the state.
-fn transition(written: Option<&Transition>) -> TokenStream {
-    let Some(Transition { field, from, to, guard, permission, message, set }) = written else {
+/// The state, the condition and the values.
+fn rule(written: Option<&ActionRule>) -> TokenStream {
+    let Some(ActionRule { change, guard, permission, message, set }) = written else {
         return quote!(::core::option::Option::None);
     };
-    let (field, to) = (&field.text, &to.text);
-    let from = from.iter().map(|state| &state.text);
+    let change = change.as_ref().map_or_else(|| quote!(::core::option::Option::None), change_of_state);
     let [guard, permission, message] = [guard, permission, message].map(optional);
     let set = set.iter().map(|(name, value)| {
-        let name = &name.text;
-        let value = match value {
-            SetValue::Null => quote!(Null),
-            SetValue::Literal(word) => {
-                let text = &word.text;
-                quote!(Literal(#text))
-            }
-            SetValue::Now => quote!(Now),
-            SetValue::Today => quote!(Today),
-            SetValue::Caller => quote!(Caller),
-        };
+        let (name, value) = (&name.text, set_value(value));
         quote!((#name, ::charter_runtime::generated::SetValue::#value))
     });
     quote! {
-        ::core::option::Option::Some(::charter_runtime::generated::TransitionMeta {
-            field: #field,
-            from: &[#(#from),*],
-            to: #to,
+        ::core::option::Option::Some(::charter_runtime::generated::ActionRule {
+            change: #change,
             guard: #guard,
             permission: #permission,
             message: #message,
             set: &[#(#set),*],
         })
+    }
+}
+
+fn change_of_state(StateChange { field, from, to }: &StateChange) -> TokenStream {
+    let (field, to) = (&field.text, &to.text);
+    let from = from.iter().map(|state| &state.text);
+    quote! {
+        ::core::option::Option::Some(::charter_runtime::generated::StateChange {
+            field: #field,
+            from: &[#(#from),*],
+            to: #to,
+        })
+    }
+}
+
+fn set_value(value: &SetValue) -> TokenStream {
+    match value {
+        SetValue::Null => quote!(Null),
+        SetValue::Literal(word) => {
+            let text = &word.text;
+            quote!(Literal(#text))
+        }
+        SetValue::Expression(word) => {
+            let text = &word.text;
+            quote!(Expression(#text))
+        }
+        SetValue::Now => quote!(Now),
+        SetValue::Today => quote!(Today),
+        SetValue::Caller => quote!(Caller),
     }
 }

@@ -148,6 +148,10 @@ pub fn field(field: &Field) -> TokenStream {
             let text = &word.text;
             values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Literal(#text)));
         }
+        Some(DefaultValue::Expression(word)) => {
+            let text = &word.text;
+            values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Expression(#text)));
+        }
         Some(DefaultValue::Now(_)) => values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Now)),
         Some(DefaultValue::Hook(_)) => values.push(quote!(default: ::charter_runtime::generated::DefaultValue::Hook)),
         Some(DefaultValue::Caller(_)) => {

@@ -20,7 +20,8 @@ fn parse(table: &str, fields: &[&str]) -> Snapshot {
     snapshot(Sources::from_example(&format!("{head}{fields}"))).unwrap_or_else(|report| panic!("{}", report.render()))
 }
 
-async fn apply(database: &Database, plan: &Plan, as_sql: bool) {
+/// Runs a plan by its steps, or by its SQL.
+pub async fn apply(database: &Database, plan: &Plan, as_sql: bool) {
     assert!(plan.unsupported.is_empty(), "{:?}", plan.unsupported);
     if !as_sql {
         return steps::up(&SchemaManager::new(&database.connection), plan).await.unwrap();

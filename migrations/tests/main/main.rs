@@ -5,6 +5,7 @@ mod concurrent_writes_postgres;
 mod concurrent_writes_sqlite;
 mod database;
 mod default_changes;
+mod default_columns;
 mod generated_migrations;
 mod killed;
 mod model;

@@ -261,19 +261,19 @@ impl Catalog {
         let of_resources =
             self.entries.iter().flat_map(|e| [e.meta.read_permission, e.meta.write_permission]).flatten();
         let of_fields = self.field_rights().into_iter().filter(|right| !right.contains(':'));
-        let of_transitions = self.entries.iter().flat_map(|entry| entry.meta.transitions());
-        let of_transitions = of_transitions.filter_map(|(_, transition)| transition.permission);
+        let of_actions = self.entries.iter().flat_map(|entry| entry.meta.actions);
+        let of_actions = of_actions.filter_map(|action| action.rule?.permission);
         let of_rules = self.entries.iter().flat_map(|entry| self.permissions_of_rules(entry));
-        of_resources.chain(of_fields).chain(of_transitions).chain(of_rules).collect()
+        of_resources.chain(of_fields).chain(of_actions).chain(of_rules).collect()
     }
 
-    /// The permissions that the row rules of a resource, the guards of its transitions, `frozen` and its checks name.
+    /// The permissions that the row rules of a resource, the conditions of its actions, `frozen` and its checks name.
     fn permissions_of_rules(&self, entry: &Entry) -> Vec<&'static str> {
         let mut found = Vec::new();
         let find = |name: &str| Some(self.linked(name).meta);
         let rules = [entry.meta.read_rule, entry.meta.write_rule].into_iter().flatten();
         let rules = rules.filter_map(|rule| condition_over(rule, entry.meta.fields, &find).ok());
-        let guards = entry.meta.transitions().filter_map(|(_, transition)| transition.guard);
+        let guards = entry.meta.ruled_actions().filter_map(|(_, rule)| rule.guard);
         let of_record = guards.chain(entry.meta.frozen).chain(entry.meta.checks.iter().map(|check| check.that));
         let of_record = of_record.filter_map(|text| condition(text, entry.meta.fields).ok());
         for node in rules.chain(of_record) {

@@ -137,6 +137,8 @@ pub enum Error {
     Frozen(String),
     /// 409: the state of a record, or its condition, does not allow a transition.
     TransitionRefused { message: String, state: String },
+    /// 409: the condition of an action does not hold for the record; the reason as a sentence.
+    ActionRefused(String),
     /// 409: a unique index was violated; its name. If the fields of the index are known, the error is [`Error::Invalid`].
     UniqueViolation(String),
     /// 410: a signed link has expired.
@@ -206,6 +208,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
         409,
         "The state of the record or the condition of the transition does not allow it; `state` is the current state.",
     ),
+    ("action_refused", 409, "The condition of the action does not hold for the record."),
     ("in_progress", 409, "Another request with the same `Idempotency-Key` is in progress. Retry after `Retry-After`."),
     ("link_expired", 410, "The signed link is more than an hour old. Fetch the record again to get a new link."),
     (
@@ -284,6 +287,7 @@ impl Error {
             Error::Conflict(_) | Error::UniqueViolation(_) => "conflict",
             Error::Frozen(_) => "frozen",
             Error::TransitionRefused { .. } => "transition_refused",
+            Error::ActionRefused(_) => "action_refused",
             Error::InProgress => "in_progress",
             Error::PreconditionFailed => "precondition_failed",
             Error::PayloadTooLarge(_) => "payload_too_large",
@@ -321,7 +325,9 @@ impl Error {
             Error::NotFound => "Not found.".into(),
             Error::MethodNotAllowed(allowed) => format!("This path supports {}.", allowed.join(", ")),
             Error::Forbidden(why) => why.clone(),
-            Error::Conflict(what) | Error::Frozen(what) | Error::Unavailable(what) => what.clone(),
+            Error::Conflict(what) | Error::Frozen(what) | Error::ActionRefused(what) | Error::Unavailable(what) => {
+                what.clone()
+            }
             Error::TransitionRefused { message, .. } => message.clone(),
             Error::UniqueViolation(_) => "Another record has the same value.".into(),
             Error::Overloaded => "The server is overloaded. Try again in a moment.".into(),

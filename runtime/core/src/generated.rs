@@ -13,9 +13,9 @@ pub use sea_orm::{
 pub use crate::error::Result;
 pub use crate::field_type::rust::*;
 pub use crate::meta::{
-    Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, CheckMeta, DefaultValue, Deprecated, DeprecationMeta,
-    FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, PublicMeta, Rate,
-    ResourceMeta, RollupFunction, RollupMeta, Rule, SetValue, Shown, TimestampForm, TransitionMeta, Under, UniqueMeta,
+    Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, ActionRule, CheckMeta, DefaultValue, Deprecated,
+    DeprecationMeta, FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, PublicMeta,
+    Rate, ResourceMeta, RollupFunction, RollupMeta, Rule, SetValue, Shown, StateChange, TimestampForm, Under, UniqueMeta,
     Until, Widget,
 };
 pub use crate::ops::Context;

@@ -19,7 +19,7 @@ use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
 pub use record_rules::{CheckMeta, UniqueMeta};
 pub use rollup::RollupMeta;
-pub use transition::{SetValue, TransitionMeta};
+pub use transition::{ActionRule, SetValue, StateChange};
 
 /// Metadata of one resource: names, fields, indexes, relations and permissions.
 #[derive(Debug)]
@@ -247,6 +247,8 @@ pub enum DefaultValue {
     Caller,
     /// The hook `check` or `before_save` sets it.
     Hook,
+    /// The value of this expression over the other fields. See [`charter_model::expression`].
+    Expression(&'static str),
 }
 
 /// Predicates that a field accepts in `q`.

@@ -66,9 +66,10 @@ fn lifecycle(meta: &ResourceMeta) -> Option<String> {
     let state = meta.state_field()?;
     let state = meta.fields.iter().find(|field| field.name == state)?;
     let (Kind::Enum { values }, Some(first)) = (state.kind, first_state(state)) else { return None };
-    let arrows = meta.transitions().flat_map(|(action, transition)| {
-        let arrow = |from| Arrow { from, to: transition.to, name: action.name, guard: transition.guard };
-        transition.from.iter().copied().map(arrow)
+    let arrows = meta.transitions().flat_map(|(action, change)| {
+        let guard = action.rule.and_then(|rule| rule.guard);
+        let arrow = move |from| Arrow { from, to: change.to, name: action.name, guard };
+        change.from.iter().copied().map(arrow)
     });
     Some(state_diagram(values, first, &arrows.collect::<Vec<_>>()))
 }

@@ -234,6 +234,7 @@ fn rules(catalog: &Catalog, field: &FieldMeta) -> String {
         DefaultValue::Caller => sentences.push("Default: the calling user.".into()),
         DefaultValue::Literal("") => sentences.push("Default: empty.".into()),
         DefaultValue::Literal(text) => sentences.push(format!("Default: `{text}`.")),
+        DefaultValue::Expression(text) => sentences.push(format!("If it is left out: `{text}`.")),
         DefaultValue::None | DefaultValue::Hook => {}
     }
     if !field.sequence.is_empty() {

@@ -190,10 +190,10 @@ pub(super) fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -
             (list(custom_field_value()), "The definitions and values of its custom fields".to_string())
         }
         IncludeTarget::AllowedActions => {
-            let names: Vec<&str> = entry.meta.transitions().map(|(action, _)| action.name).collect();
+            let names: Vec<&str> = entry.meta.ruled_actions().map(|(action, _)| action.name).collect();
             (
                 list(allowed_action(&names)),
-                "The transitions of its state, and which of them the caller may run".to_string(),
+                "Its actions that have a condition or a permission, or set values, and which of them the caller may run".to_string(),
             )
         }
         IncludeTarget::One { via } => {
@@ -218,10 +218,10 @@ pub(super) fn include(catalog: &Catalog, entry: &Entry, include: &IncludeMeta) -
 fn allowed_action(names: &[&str]) -> Node {
     json!({
         "type": "object",
-        "description": "A transition, and whether the caller may run it on this record.",
+        "description": "An action, and whether the caller may run it on this record.",
         "required": ["action", "allowed", "why"],
         "properties": {
-            "action": { "type": "string", "enum": names, "description": "The name of the transition.", "examples": [names[0]] },
+            "action": { "type": "string", "enum": names, "description": "The name of the action.", "examples": [names[0]] },
             "allowed": { "type": "boolean", "description": "True if the caller may run it.", "examples": [false] },
             "why": {
                 "type": ["string", "null"],

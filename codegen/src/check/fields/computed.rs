@@ -4,12 +4,13 @@ use charter_model::FieldOption;
 use charter_model::expression::{self, Node, Type};
 
 use super::conditions::{self, Names};
+use super::settable;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{Access, Field, Name, Resource, Rule};
+use crate::model::{Field, Name, Resource, Rule};
 use crate::source::Span;
 
 /// Fields of each record whose value changes after the others are stored, or is not known before.
-const UNSTABLE: &[&str] = &["id", "updated_at", "deleted_at"];
+pub const UNSTABLE: &[&str] = &["id", "updated_at", "deleted_at"];
 
 pub fn check(resource: &Resource, field: &Field, value: &Name, problems: &mut Problems) {
     useless_keys(resource, field, problems);
@@ -74,8 +75,6 @@ fn named_fields(resource: &Resource, field: &Field, value: &Name, node: &Node, p
     let mut are_usable = true;
     for name in node.fields() {
         let Some(other) = resource.fields.iter().find(|other| other.name.value == name) else { continue };
-        let right = other.described.get(FieldOption::Read);
-        let own_right = field.described.get(FieldOption::Read);
         let refusal = if other.name.value == field.name.value {
             Some((format!("`{name}` is computed from itself"), "name other fields of the record".to_owned()))
         } else if other.value().is_some() {
@@ -90,15 +89,8 @@ fn named_fields(resource: &Resource, field: &Field, value: &Name, node: &Node, p
         } else if other.described.get(FieldOption::Sequence).is_some() {
             let help = "use fields that are known before the record is stored".to_owned();
             Some((format!("`{name}` has a number that the server assigns after the value is computed"), help))
-        } else if other.access == Access::Secret {
-            let help = "use fields that clients can read".to_owned();
-            Some((format!("`{name}` is secret, and the value would tell of it"), help))
         } else {
-            right.filter(|right| own_right.is_none_or(|own| own.value != right.value)).map(|right| {
-                let message =
-                    format!("reading `{name}` needs `{}`, and `{}` would tell of it", right.value, field.declared);
-                (message, format!("add `read: {}`", right.value))
-            })
+            settable::hidden(field, other)
         };
         if let Some((message, help)) = refusal {
             let problem = Diagnostic::new(Code::BadCondition, value.span, message, "cannot be used");

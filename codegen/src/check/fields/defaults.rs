@@ -31,6 +31,8 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                 Default::Hook if scope.what != ScopeOf::Record => {
                     Some(Misfit::new("hooks do not run before an action", "give a value, or `required: true`"))
                 }
+                // The expression has checks of its own.
+                Default::Expression(_) => continue,
                 Default::Now | Default::Caller | Default::Hook => None,
             };
             if let Some(Misfit { reason, help }) = refusal {

@@ -3,6 +3,7 @@
 pub mod computed;
 pub mod conditions;
 pub(super) mod cross_field;
+pub mod default_expressions;
 pub(super) mod defaults;
 pub(super) mod derived;
 pub(super) mod evolution;
@@ -13,6 +14,7 @@ pub(super) mod record_rules;
 pub(super) mod rollups;
 pub(super) mod rules;
 pub(super) mod sequences;
+pub mod settable;
 
 use std::collections::BTreeMap;
 

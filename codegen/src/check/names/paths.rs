@@ -143,7 +143,7 @@ fn of(schema: &Schema, resource: &Resource) -> Vec<Path> {
         let stem = if action.on == ActionOn::Record { &record } else { &base };
         paths.push(Path {
             path: format!("{stem}/{}", action.name.value),
-            what: match action.transition {
+            what: match action.rule.as_ref().and_then(|rule| rule.change.as_ref()) {
                 Some(_) => format!("the transition `{}` of `{name}`", action.name.value),
                 None => format!("the action `{}` of `{name}`", action.name.value),
             },

@@ -175,4 +175,23 @@ pub const ENTRIES: &[Entry] = &[
         wrong: "# resources/inquiry.yaml\nresource: inquiry\npublic: { create: [message] }\nfields:\n  subject: { type: string(80), required: true }\n  message: { type: text, required: true }\n",
         right: "# resources/inquiry.yaml\nresource: inquiry\npublic: { create: [subject, message] }\nfields:\n  subject: { type: string(80), required: true }\n  message: { type: text, required: true }\n",
     },
+    Entry {
+        code: Code::DefaultExpression,
+        title: "a default expression that has no fitting value",
+        explanation: "A default that is no literal of the type is an expression over the other fields, which the server \
+            evaluates when a record is created without the field. Its values fit the type of the field, and are null only if \
+            the field can be. It names fields that have their values by then: no computed field, no `sequence`, none with \
+            `default: hook`, and none whose default depends on this one.",
+        wrong: "# resources/loan.yaml\nresource: loan\nfields:\n  lent_on: { type: date, nullable: true }\n  due_on:  { type: date, default: lent_on + 28 days }\n",
+        right: "# resources/loan.yaml\nresource: loan\nfields:\n  lent_on: { type: date, nullable: true }\n  due_on:  { type: date, default: \"coalesce(lent_on, today) + 28 days\" }\n",
+    },
+    Entry {
+        code: Code::ActionRule,
+        title: "a rule that does not fit its action",
+        explanation: "`if` and `set` of an action are about its record, so that it is `on: record`. An action with `set` needs no \
+            code: it is a `post` without `input` and `output`, and returns the record. `message` is that of `if`. `permission` \
+            is for every action.",
+        wrong: "# resources/loan.yaml\nresource: loan\nfields:\n  returned_at: { type: timestamp, nullable: true }\nactions:\n  give_back: { on: record, set: { returned_at: now }, input: { note: { type: text, nullable: true } } }\n",
+        right: "# resources/loan.yaml\nresource: loan\nfields:\n  returned_at: { type: timestamp, nullable: true }\nactions:\n  give_back: { on: record, set: { returned_at: now } }\n",
+    },
 ];

@@ -36,10 +36,10 @@ const REQUIRED: Key = key(
 );
 const DEFAULT: Key = key(
     "default",
-    Shape::Literal,
+    Shape::Default,
     "none",
-    "default: now",
-    "The value if the client sends none: a literal; `now`, the time or the date of the request; `caller`, the calling user; `hook`, the value that the `before_save` hook sets. Put text that is one of these words in quotes.",
+    "default: lent_on + 28 days",
+    "The value if the client sends none: a literal; `now`, the time or the date of the request; `caller`, the calling user; `hook`, the value that the `before_save` hook sets; or an [expression](expressions.md#defaults) over the other fields, which a `string` or `text` has as `default: { value: customer.address }`. Put text that is one of these words in quotes.",
 );
 const DEFAULT_OF_INPUT: Key = key(
     "default",
@@ -115,6 +115,18 @@ pub const DEPRECATION: Key = key(
     "deprecated: { since: 2026-03-21, sunset: 2027-03-21, use: mass }",
     "Deprecation: its start, the day of removal, and the replacement, which clients see in the OpenAPI document.",
 );
+
+/// A default or a value of `set` that is an expression, for a type that takes any text as a literal.
+pub static DEFAULT_EXPRESSION: Table = Table {
+    what: "a default",
+    keys: &[key(
+        "value",
+        Shape::Condition,
+        "required",
+        "value: customer.address",
+        "An [expression](expressions.md#defaults) that gives the value of the field: a `default`, or a value of `set`.",
+    )],
+};
 
 /// `deprecated:`
 pub static DEPRECATED: Table = Table {

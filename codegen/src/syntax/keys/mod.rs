@@ -7,7 +7,7 @@ mod relation;
 mod resource;
 mod states;
 
-pub use field::{DEPRECATED, FIELD, INPUT, OUTPUT};
+pub use field::{DEFAULT_EXPRESSION, DEPRECATED, FIELD, INPUT, OUTPUT};
 pub use record_rules::{CHECK, UNIQUE};
 pub use relation::{ACTION, INCLUDE};
 pub use resource::{ACCESS, PERMISSION, PUBLIC, RESOURCE};
@@ -54,6 +54,8 @@ pub enum Shape {
     Day,
     /// Any single value.
     Literal,
+    /// A single value, or a mapping with the keys of a default.
+    Default,
     /// `product_group_id.name`
     Path,
     Type,

@@ -48,7 +48,7 @@ pub static TRANSITION: Table = Table {
             Shape::FieldValues,
             "none",
             "set: { solved_at: now }",
-            "Values of other fields: a value of the field's type, `now` for a timestamp, `today` for a date, `caller.id` for a `ref(user)`, or `null`.",
+            "Values of other fields: a value of the field's type, `now` for a timestamp, `today` for a date, `caller.id` for a `ref(user)`, `null`, or an [expression](expressions.md#values-that-actions-set) over the record before the transition.",
         ),
         key(
             "message",

@@ -8,7 +8,7 @@ use chrono_tz::Tz;
 
 pub use charter_model::expression::{Field, Mistake, Node, Type, Via, check_value};
 pub use evaluation::{holds, value};
-pub use scope::{Find, Names, computed, condition, condition_over};
+pub use scope::{Defaulted, Find, Names, computed, condition, condition_over, defaults, settable};
 
 use crate::principal::Principal;
 

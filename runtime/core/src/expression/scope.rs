@@ -1,9 +1,11 @@
 //! The names that expressions of a resource may use, and their checked trees.
 
-use charter_model::expression::{self, Mistake, Node, Scope, Type, Via, check_value, computed_type, fitted};
+use charter_model::expression::{
+    self, Mistake, Node, Scope, Type, Via, check_value, computed_type, fitted, settable_type,
+};
 
 use crate::memo::Memo;
-use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::meta::{DefaultValue, FieldMeta, Kind, ResourceMeta};
 
 /// Finds the metadata of a resource by its name.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static ResourceMeta>;
@@ -92,5 +94,52 @@ pub fn computed(field: &'static FieldMeta, fields: &'static [FieldMeta]) -> Resu
             return Err("it can be null, and the field cannot".to_owned());
         }
         fitted(node, &found, &wanted).map_err(|misfit| format!("this is {}", misfit.reason))
+    })
+}
+
+/// The checked expression of a default or of `set` for a field, with the decimal places of the field. It may use fields of the
+/// records that references lead to. Each is checked once, as those of [`condition`].
+///
+/// # Errors
+/// The reason why the text is no expression, or its values do not fit the field.
+pub fn settable(
+    text: &'static str,
+    field: &'static FieldMeta,
+    fields: &'static [FieldMeta],
+    others: Find<'_>,
+) -> Result<&'static Node, String> {
+    static CHECKED: Memo<(&'static str, &'static str, usize), Node> = Memo::new();
+    CHECKED.get((text, field.name, fields.as_ptr().addr()), || {
+        let wanted = settable_type(&field.kind).ok_or("no expression has values of its type")?;
+        let names = Names { fields, others: Some(others) };
+        let (node, found) = check_value(text, &names, Some(&wanted)).map_err(|mistake| mistake.message)?;
+        fitted(node, &found, &wanted).map_err(|misfit| format!("this is {}", misfit.reason))
+    })
+}
+
+/// A field with its default, as text and as the checked expression.
+pub type Defaulted = (&'static FieldMeta, &'static str, &'static Node);
+
+/// The fields of a resource whose default is an expression, each after those that its expression names.
+///
+/// # Errors
+/// The reason why an expression is invalid, or a default that depends on itself.
+pub fn defaults(meta: &'static ResourceMeta, others: Find<'_>) -> Result<&'static Vec<Defaulted>, String> {
+    static ORDERED: Memo<usize, Vec<Defaulted>> = Memo::new();
+    ORDERED.get(std::ptr::from_ref(meta).addr(), || {
+        let mut due = Vec::new();
+        for field in meta.fields {
+            let DefaultValue::Expression(text) = field.default else { continue };
+            let node = settable(text, field, meta.fields, others);
+            due.push((field, text, node.map_err(|problem| format!("the default of `{}`: {problem}", field.name))?));
+        }
+        let mut ordered = Vec::with_capacity(due.len());
+        while !due.is_empty() {
+            let is_due = |name: &&str| due.iter().any(|(other, ..): &Defaulted| other.name == *name);
+            let free = due.iter().position(|(_, _, node)| !node.fields().iter().any(is_due));
+            let Some(free) = free else { return Err(format!("the default of `{}` depends on itself", due[0].0.name)) };
+            ordered.push(due.remove(free));
+        }
+        Ok(ordered)
     })
 }

@@ -1,6 +1,6 @@
 //! Metadata of an action: path, parameters and response.
 
-use super::{ActionMethod, ActionOn, FieldMeta, TransitionMeta};
+use super::{ActionMethod, ActionOn, ActionRule, FieldMeta};
 
 /// A named operation on a record or on the collection.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +26,8 @@ pub struct ActionMeta {
     pub needs_write: bool,
     /// Secrets that only its response contains, in addition to the record: name and description of each.
     pub reveals: &'static [(&'static str, &'static str)],
-    /// The change of the state, which needs no code of the application.
-    pub transition: Option<TransitionMeta>,
+    /// When it may run, and what it sets.
+    pub rule: Option<ActionRule>,
 }
 
 /// Value of a field once an action is done: `is` true means true or not null, `is` false means false or null.

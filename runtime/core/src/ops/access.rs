@@ -44,11 +44,11 @@ impl Access {
         Access { abilities, permissions: Vec::new() }
     }
 
-    /// Access for an operation. A transition can need a permission of its own.
+    /// Access for an operation. An action can need a permission of its own.
     pub fn of_operation(catalog: &Catalog, entry: &Entry, call: RouteOperation) -> Access {
         let mut access = Access::of(catalog, entry, call.verb());
-        if let RouteOperation::Action(ActionMeta { transition: Some(transition), .. }) = call {
-            let own = transition.permission.filter(|permission| !access.permissions.contains(permission));
+        if let RouteOperation::Action(ActionMeta { rule: Some(rule), .. }) = call {
+            let own = rule.permission.filter(|permission| !access.permissions.contains(permission));
             access.permissions.extend(own);
         }
         access

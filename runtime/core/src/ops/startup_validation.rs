@@ -11,8 +11,8 @@ use super::input::choices;
 use super::write::open_door;
 use super::{Route, compile_pattern, paths};
 use crate::catalog::{Catalog, Entry};
-use crate::expression;
-use crate::meta::{ActionOutput, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule, Shown, TransitionMeta};
+use crate::expression::{self, Find};
+use crate::meta::{ActionOutput, ActionRule, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule, SetValue, Shown};
 use crate::{query, rollups};
 
 /// Links the resources of an application and validates them.
@@ -60,8 +60,9 @@ fn validate(catalog: &Catalog) -> Vec<String> {
             let text = field.choices;
             problems.extend(problem.map(|problem| format!("`where` of {place}{}, `{text}`: {problem}", field.name)));
         }
+        let find = |name: &str| Some(catalog.linked(name).meta);
+        problems.extend(expression::defaults(meta, &find).err().map(|problem| format!("{}: {problem}", meta.name)));
         for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
-            let find = |name: &str| Some(catalog.linked(name).meta);
             if let Err(mistake) = expression::condition_over(rule, meta.fields, &find) {
                 problems.push(format!("a row rule of {}, `{rule}`: {}", meta.plural, mistake.message));
             }
@@ -77,9 +78,9 @@ fn validate(catalog: &Catalog) -> Vec<String> {
             .extend(unknown.map(|name| format!("`columns` of {} lists `{name}`, which no list shows", meta.plural)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_sequence(entry, field)));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_on_delete(catalog, entry, field)));
-        for (action, transition) in meta.transitions() {
-            let problem = invalid_transition(meta, transition);
-            problems.extend(problem.map(|problem| format!("the transition {}.{}: {problem}", meta.name, action.name)));
+        for (action, rule) in meta.ruled_actions() {
+            let problem = invalid_rule(meta, rule, &find);
+            problems.extend(problem.map(|problem| format!("the action {}.{}: {problem}", meta.name, action.name)));
         }
         for action in meta.actions.iter().filter(|action| action.input.iter().any(|field| field.name == action.name)) {
             // In a body, the input can be an object under the action's name.
@@ -149,17 +150,30 @@ fn invalid_filter(entry: &Entry, field: &'static FieldMeta) -> Option<String> {
     Some(format!("`filter` of {}.{} lists `{misfit}`, which its type does not support", entry.meta.name, field.name))
 }
 
-/// The problem of a transition of a resource that is written in Rust. Codegen checks those in YAML.
-fn invalid_transition(meta: &'static ResourceMeta, transition: &TransitionMeta) -> Option<String> {
-    let state = meta.fields.iter().find(|field| field.name == transition.field)?;
-    let (Kind::Enum { values }, Some(_)) = (state.kind, first_state(state)) else {
-        return Some(format!("`{}` is not an enum with a default", state.name));
-    };
-    if let Some(unknown) = transition.from.iter().chain([&transition.to]).find(|state| !values.contains(state)) {
-        return Some(format!("`{unknown}` is not a state"));
+/// The problem of a transition, or of an action with a condition or values, of a resource that is written in Rust. Codegen
+/// checks those in YAML.
+fn invalid_rule(meta: &'static ResourceMeta, rule: &ActionRule, find: Find<'_>) -> Option<String> {
+    if let Some(change) = rule.change {
+        let state = meta.fields.iter().find(|field| field.name == change.field)?;
+        let (Kind::Enum { values }, Some(_)) = (state.kind, first_state(state)) else {
+            return Some(format!("`{}` is not an enum with a default", state.name));
+        };
+        if let Some(unknown) = change.from.iter().chain([&change.to]).find(|state| !values.contains(state)) {
+            return Some(format!("`{unknown}` is not a state"));
+        }
     }
-    let mistake = expression::condition(transition.guard?, meta.fields).err()?;
-    Some(format!("the guard `{}`: {}", transition.guard?, mistake.message))
+    for (name, value) in rule.set {
+        let Some(field) = meta.fields.iter().find(|field| field.name == *name) else {
+            return Some(format!("`{name}` is not a field"));
+        };
+        if let SetValue::Expression(text) = value
+            && let Err(problem) = expression::settable(text, field, meta.fields, find)
+        {
+            return Some(format!("the value of `{name}`, `{text}`: {problem}"));
+        }
+    }
+    let mistake = expression::condition(rule.guard?, meta.fields).err()?;
+    Some(format!("the condition `{}`: {}", rule.guard?, mistake.message))
 }
 
 /// The fields of a resource, and the parameters and output fields of its actions, each with the prefix of its name and with all

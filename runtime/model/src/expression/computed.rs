@@ -1,4 +1,4 @@
-//! Computed fields: whether each value of an expression fits the field, and whether it can be NULL.
+//! Fields that an expression sets: whether each of its values fits the field, and whether it can be NULL.
 
 use super::function::widen;
 use super::{Digits, Field, Function, Node, Type};
@@ -16,6 +16,19 @@ pub fn computed_type<N: Notation>(kind: &FieldType<N>) -> Option<Type> {
         | FieldType::Text
         | FieldType::Enum { .. } => Type::of(kind, std::iter::empty::<&Rule<N>>()),
         _ => None,
+    }
+}
+
+/// The values that a field of a type can get by the expression of a default or of an action. Its rules are checked
+/// afterwards, as those of a value that a client sends. None for a type that no expression has.
+pub fn settable_type<N: Notation>(kind: &FieldType<N>) -> Option<Type> {
+    match kind {
+        FieldType::String { .. }
+        | FieldType::Code { .. }
+        | FieldType::Ref { .. }
+        | FieldType::Time
+        | FieldType::Uuid => Type::of(kind, std::iter::empty::<&Rule<N>>()),
+        kind => computed_type(kind),
     }
 }
 
@@ -109,12 +122,23 @@ fn unknown_words(node: &Node, words: &[String]) -> bool {
 impl Node {
     /// True if the value can be NULL. `is_nullable` says it of a field.
     pub fn can_be_null(&self, is_nullable: &impl Fn(&Field) -> bool) -> bool {
-        let can = |node: &Node| node.can_be_null(is_nullable);
+        self.is_nullable(true, is_nullable)
+    }
+
+    /// True if the value can be NULL although each moved date stays within the years 1 to 9999.
+    pub fn can_be_null_within_years(&self, is_nullable: &impl Fn(&Field) -> bool) -> bool {
+        self.is_nullable(false, is_nullable)
+    }
+
+    fn is_nullable(&self, years_end: bool, is_nullable: &impl Fn(&Field) -> bool) -> bool {
+        let can = |node: &Node| node.is_nullable(years_end, is_nullable);
         match self {
             Node::Boolean(_) | Node::Number { .. } | Node::Text(_) | Node::Date(_) => false,
             Node::Now | Node::Today | Node::CallerCan(_) | Node::IsNull(_) => false,
-            // A command of the operator has no id, and a moved date can be outside of the years 1 to 9999.
-            Node::Null | Node::CallerId | Node::ShiftDate(..) | Node::ShiftTime(..) => true,
+            // A command of the operator has no id.
+            Node::Null | Node::CallerId => true,
+            // A moved date can be outside of the years 1 to 9999.
+            Node::ShiftDate(one, _) | Node::ShiftTime(one, _) => years_end || can(one),
             Node::Field(field) => is_nullable(field),
             Node::Negate(one) | Node::Not(one) | Node::Widen(one, _) | Node::Round(one, ..) => can(one),
             Node::Logic(_, one, two) | Node::Compare(_, one, two) | Node::Arithmetic(_, one, two) => {
@@ -201,5 +225,7 @@ mod tests {
         for text in ["price * 2", "cost is null", "coalesce(cost, price)", "if(paid, 1, 2)", "length('a') > 1"] {
             assert!(!can(text), "{text}");
         }
+        let (node, _) = check_value("due_on + 1 day", &Fields, None).unwrap();
+        assert!(!node.can_be_null_within_years(&|_| false) && node.can_be_null_within_years(&|_| true));
     }
 }

@@ -29,7 +29,7 @@ mod types;
 use std::ops::Range;
 
 pub use check::{Scope, check, check_value};
-pub use computed::{Misfit, computed_type, fitted};
+pub use computed::{Misfit, computed_type, fitted, settable_type};
 pub use sql::{Database, Target, write_sql};
 pub use types::{Digits, Type};
 

@@ -79,25 +79,24 @@ pub(crate) fn is_done(action: &ActionMeta, record: &Value) -> bool {
 
 /// The record's path with what [`refusal`] reads.
 pub(crate) fn with_allowed_actions(target: &Target<'_>) -> String {
-    let has_transitions = target.entry.meta.state_field().is_some();
-    let include = allowed_actions(target.entry).filter(|_| has_transitions);
+    let include = allowed_actions(target.entry);
     include.map_or_else(|| target.path(), |include| format!("{}?include={include}", target.path()))
 }
 
-/// The name of the include with the transitions that the user may run.
+/// The name of the include with the actions that the user may run.
 pub(crate) fn allowed_actions(entry: &Entry) -> Option<&'static str> {
     let include = entry.meta.includes.iter().find(|include| include.target == IncludeTarget::AllowedActions);
     include.map(|include| include.name)
 }
 
-/// The reason why the state of a record, its guard or a permission does not allow a transition.
+/// The reason why the state of a record, a condition or a permission does not allow an action.
 pub(crate) fn refusal(entry: &Entry, action: &ActionMeta, record: &Value) -> Option<String> {
     let listed = record.get(allowed_actions(entry)?)?.as_array()?;
     let this = listed.iter().find(|one| one["action"] == action.name)?;
     this["why"].as_str().map(message)
 }
 
-/// The button of a transition that is not allowed, with the reason.
+/// The button of an action that is not allowed, with the reason.
 pub(crate) fn refused_button(action: &ActionMeta, why: &str) -> Markup {
     // A button with `disabled` has no focus, so that its reason could not be read.
     html! {

@@ -140,7 +140,7 @@ impl Decoder<'_> {
         let is_default = |name: &str, value: &Value| match entry.field(name).map(|field| field.default) {
             Some(DefaultValue::Literal(text)) => value == text,
             Some(DefaultValue::Now | DefaultValue::Caller) => true,
-            Some(DefaultValue::None | DefaultValue::Hook) | None => false,
+            Some(DefaultValue::None | DefaultValue::Hook | DefaultValue::Expression(_)) | None => false,
         };
         let is_input = |(name, value): (&String, &Value)| {
             let is_blank = is_empty(value) || matches!(input::to_text(value).as_str(), "" | "false" | "[]");
@@ -210,7 +210,7 @@ pub(crate) fn default_values(request: &PanelRequest<'_>, entry: &Entry) -> Map<S
         DefaultValue::Caller => request.user.principal.user_id.map(Value::from),
         DefaultValue::Now if field.kind == Kind::Date => Some(now.date_naive().to_string().into()),
         DefaultValue::Now => Some(now.to_rfc3339_opts(SecondsFormat::Secs, true).into()),
-        DefaultValue::None | DefaultValue::Hook => None,
+        DefaultValue::None | DefaultValue::Hook | DefaultValue::Expression(_) => None,
     };
     entry.meta.fields.iter().filter_map(|field| Some((field.name.to_string(), value(field)?))).collect()
 }

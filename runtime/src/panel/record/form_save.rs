@@ -170,8 +170,9 @@ impl SentForm {
         let snapshot = FormSnapshot::parse(form, &request.locale)?;
         let mut record = form_decode::decode(catalog, fields, &definitions, &snapshot, &pairs, target.is_list())?;
         if target.is_list() {
-            // A hook sets the default of a field that is left empty.
-            let has_default = |name: &str| target.entry.field(name).is_some_and(|f| f.default == DefaultValue::Hook);
+            // A hook or an expression sets the default of a field that is left empty.
+            let is_set = |default| matches!(default, DefaultValue::Hook | DefaultValue::Expression(_));
+            let has_default = |name: &str| target.entry.field(name).is_some_and(|field| is_set(field.default));
             record.retain(|name, value| {
                 !(has_default(name) && (form_decode::is_empty(value) || value.as_array().is_some_and(Vec::is_empty)))
             });

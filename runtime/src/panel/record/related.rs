@@ -116,8 +116,8 @@ async fn related_list(
     }
     let join = if all.contains('?') { '&' } else { '?' };
     let sort = if columns::is_log(entry) { "&sort=-id" } else { "" };
-    let transitions = actions.iter().any(|action| action.transition.is_some());
-    let include = action::allowed_actions(entry).filter(|_| transitions);
+    let have_rules = actions.iter().any(|action| action.rule.is_some());
+    let include = action::allowed_actions(entry).filter(|_| have_rules);
     let include = include.map(|include| format!("&include={include}")).unwrap_or_default();
     let query = format!("{all}{join}per_page={MAX_RECORDS}{sort}&fields={fields}{include}");
     let response = request.get(&query).await?;

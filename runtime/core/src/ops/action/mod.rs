@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use sea_orm::{QueryResult, Value};
 
+use super::endpoints::RouteOperation;
 use super::etag::Preconditions;
 use super::hooks::RunningHook;
 use super::input::body::{Body, RawJson};
@@ -61,8 +62,10 @@ pub struct ActionCall<'r> {
 /// Runs an action, in the context's transaction unless the action only reads.
 pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> Result<WriteResult> {
     let name = call.action.name;
-    if let (Some(transition), Some(id)) = (&call.action.transition, call.id) {
-        return transition::run(context, entry, &call, (id, transition)).await;
+    if let (Some(rule), Some(id)) = (&call.action.rule, call.id)
+        && rule.is_complete()
+    {
+        return transition::run(context, entry, &call, (id, rule)).await;
     }
     let handler = context.route(entry).actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
@@ -71,6 +74,9 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
     match (handler, call.id) {
         (ActionHandler::Record(run), Some(id)) => {
             let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
+            if let Some(rule) = &call.action.rule {
+                transition::check_changes(context, rule, &changes).await?;
+            }
             let input = parameters(context, &call).await?;
             let before = changes.values().to_vec();
             run(hook_context, &mut changes, input).await?;
@@ -103,12 +109,14 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
 /// Loads the record that an action reads.
 async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i64) -> Result<Arc<QueryResult>> {
     let condition = visibility::visible(context, entry).and(call.within.clone());
-    let lock = !call.conditions.is_empty() && context.transaction().is_some();
+    let is_checked = !call.conditions.is_empty() || call.action.rule.is_some_and(|rule| rule.guard.is_some());
+    let lock = is_checked && context.transaction().is_some();
     let row = records::load(context, entry, id, &condition, lock).await?.ok_or(Error::NotFound)?;
     if call.action.method != ActionMethod::Get {
         row_access::check_changeable(context, entry, id).await?;
     }
     update::check_version(context, entry, id, call.conditions).await?;
+    transition::check(context, entry.meta, RouteOperation::Action(call.action), &row).await?;
     Ok(row)
 }
 

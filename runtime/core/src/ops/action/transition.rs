@@ -1,4 +1,4 @@
-//! Transitions: actions declared in YAML, which check the state and the guard of a record and set its next state.
+//! Actions that YAML describes: their state and condition, and the values that they set.
 
 use sea_orm::{QueryResult, Value};
 
@@ -7,7 +7,7 @@ use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::expression::{self, Request};
 use crate::field_type::null;
-use crate::meta::{ActionMeta, DefaultValue, FieldMeta, ResourceMeta, SetValue, TransitionMeta};
+use crate::meta::{ActionMeta, ActionRule, DefaultValue, FieldMeta, ResourceMeta, SetValue};
 use crate::ops::Context;
 use crate::ops::endpoints::RouteOperation;
 use crate::ops::etag::Preconditions;
@@ -15,34 +15,43 @@ use crate::ops::hooks::RunningHook;
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::{Changes, stored_named};
 use crate::ops::input::checks::checked;
+use crate::ops::input::expressions;
 use crate::ops::write::result::WriteResult;
 use crate::ops::write::update::{self, Cause};
 use crate::query::{Condition, read_value};
 use crate::resource::Resource;
 
-/// Runs a transition on a locked record, so that of two concurrent ones the second sees the state of the first.
+/// Runs a transition, or an action that sets values, on a locked record, so that of two concurrent ones the second sees the
+/// record of the first.
 ///
 /// # Errors
-/// [`Error::TransitionRefused`] if the state or the guard does not allow it.
+/// [`Error::TransitionRefused`] or [`Error::ActionRefused`] if the state or the condition does not allow it.
 pub async fn run(
     context: &Context<'_>,
     entry: &Entry,
     call: &ActionCall<'_>,
-    (id, transition): (i64, &TransitionMeta),
+    (id, rule): (i64, &ActionRule),
 ) -> Result<WriteResult> {
     let name = call.action.name;
     let running = RunningHook::enter(context, entry.meta, name)?;
     let context = &context.within_hook(&running);
     let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
-    let request = context.request(transition.guard).await?;
-    if let Some((message, state)) = refusal(entry.meta, transition, &request, |name| changes.current(name))? {
-        return Err(Error::TransitionRefused { message, state });
-    }
+    check_changes(context, rule, &changes).await?;
     let before = changes.values().to_vec();
-    changes.set(transition.field, transition.to.into());
-    for (field, value) in transition.set {
+    // Each value is that of the record before the action.
+    let mut values = Vec::with_capacity(rule.set.len() + 1);
+    if let Some(change) = rule.change {
+        values.push((change.field, change.to.into()));
+    }
+    for (field, value) in rule.set {
         let field = entry.field(field).ok_or_else(|| Error::internal(format!("`set` of {name} names no field")))?;
-        changes.set(field.name, value_of(context, field, *value).await?);
+        match value_of(context, &changes, field, *value).await? {
+            Ok(value) => values.push((field.name, value)),
+            Err(problem) => changes.errors.add(field.name, problem),
+        }
+    }
+    for (field, value) in values {
+        changes.set(field, value);
     }
     running.verify(&before, &mut changes)?;
     let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
@@ -56,75 +65,120 @@ pub async fn run(
 /// [`Error::NotFound`] if the caller cannot see the record; [`Error::TransitionRefused`].
 pub async fn transition<R: Resource>(context: &Context<'_>, id: i64, name: &str) -> Result<()> {
     let meta = R::meta();
-    let named = |action: &&ActionMeta| action.name == name && action.transition.is_some();
-    let action = meta.actions.iter().find(named);
+    let action = meta.transitions().map(|(action, _)| action).find(|action| action.name == name);
     let action = action.ok_or_else(|| Error::internal(format!("{} has no transition `{name}`", meta.name)))?;
     let (conditions, body) = (&Preconditions::default(), &Body::read(b"", Some(action.name))?);
     let call = ActionCall { action, id: Some(id), within: Condition::always(), conditions, query: "", body };
     super::run(context, context.catalog().linked(meta.name), call).await.map(drop)
 }
 
-/// The message with which the state or the guard of a record refuses a transition, and the state; `None` if both allow
-/// it. `current` returns a value of the record.
+/// The reason why an action may not run on a record.
+#[derive(Debug)]
+pub struct Refusal {
+    /// A sentence for people.
+    pub message: String,
+    /// The current state, for a transition.
+    state: Option<String>,
+}
+
+impl From<Refusal> for Error {
+    fn from(Refusal { message, state }: Refusal) -> Error {
+        match state {
+            Some(state) => Error::TransitionRefused { message, state },
+            None => Error::ActionRefused(message),
+        }
+    }
+}
+
+/// The reason why the state or the condition of a record refuses an action; `None` if both allow it. `current` returns a
+/// value of the record.
 pub fn refusal(
     meta: &'static ResourceMeta,
-    transition: &TransitionMeta,
+    rule: &ActionRule,
     request: &Request<'_>,
     current: impl Fn(&str) -> Result<Option<Value>>,
-) -> Result<Option<(String, String)>> {
-    let state = match current(transition.field)? {
-        Some(Value::String(Some(state))) => state,
-        _ => String::new(),
+) -> Result<Option<Refusal>> {
+    let state = match rule.change.map(|change| current(change.field)).transpose()? {
+        Some(Some(Value::String(Some(state)))) => Some(state),
+        Some(_) => Some(String::new()),
+        None => None,
     };
-    let refused = |message: String| Ok(Some((transition.message.map_or(message, String::from), state.clone())));
-    if !transition.from.contains(&state.as_str()) {
-        let (field, from) = (transition.field, joined(transition.from, "or"));
+    let refused = |message: String| {
+        let message = rule.message.map_or(message, String::from);
+        Ok(Some(Refusal { message, state: state.clone() }))
+    };
+    if let (Some(change), Some(state)) = (rule.change, &state)
+        && !change.from.contains(&state.as_str())
+    {
+        let (field, from) = (change.field, joined(change.from, "or"));
         return refused(format!("The {field} must be {from}, and it is {state}."));
     }
-    let Some(guard) = transition.guard else { return Ok(None) };
+    let Some(guard) = rule.guard else { return Ok(None) };
     match expression::holds(checked(guard, meta.fields)?, request, &|field| current(&field.name))? {
         Some(true) => Ok(None),
         _ => refused(format!("This is possible only if {guard}.")),
     }
 }
 
-/// Checks a stored row with every column, if an operation is a transition.
+/// Checks a stored row with every column, if an operation is an action with a rule.
 ///
 /// # Errors
-/// [`Error::TransitionRefused`].
+/// [`Error::TransitionRefused`] or [`Error::ActionRefused`].
 pub async fn check(
     context: &Context<'_>,
     meta: &'static ResourceMeta,
     operation: RouteOperation,
     row: &QueryResult,
 ) -> Result<()> {
-    let RouteOperation::Action(ActionMeta { transition: Some(transition), .. }) = operation else { return Ok(()) };
-    let request = context.request(transition.guard).await?;
-    match refusal_of_row(meta, transition, &request, row)? {
-        Some((message, state)) => Err(Error::TransitionRefused { message, state }),
-        None => Ok(()),
-    }
+    let RouteOperation::Action(ActionMeta { rule: Some(rule), .. }) = operation else { return Ok(()) };
+    let request = context.request(rule.guard).await?;
+    refusal_of_row(meta, rule, &request, row)?.map_or(Ok(()), |refusal| Err(refusal.into()))
+}
+
+/// Checks a locked record.
+///
+/// # Errors
+/// [`Error::TransitionRefused`] or [`Error::ActionRefused`].
+pub async fn check_changes(context: &Context<'_>, rule: &ActionRule, changes: &Changes) -> Result<()> {
+    let request = context.request(rule.guard).await?;
+    let refusal = refusal(changes.meta, rule, &request, |name| changes.current(name))?;
+    refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
 /// The same as [`refusal`] for a stored row with every column.
 pub fn refusal_of_row(
     meta: &'static ResourceMeta,
-    transition: &TransitionMeta,
+    rule: &ActionRule,
     request: &Request<'_>,
     row: &QueryResult,
-) -> Result<Option<(String, String)>> {
-    refusal(meta, transition, request, |name| stored_named(row, meta.fields, name))
+) -> Result<Option<Refusal>> {
+    refusal(meta, rule, request, |name| stored_named(row, meta.fields, name))
 }
 
-async fn value_of(context: &Context<'_>, field: &FieldMeta, value: SetValue) -> Result<Value> {
-    Ok(match value {
+/// A value that an action sets, or the rule of the field that it breaks.
+async fn value_of(
+    context: &Context<'_>,
+    changes: &Changes,
+    field: &'static FieldMeta,
+    value: SetValue,
+) -> Result<Result<Value, String>> {
+    Ok(Ok(match value {
         SetValue::Null => null(field.kind),
         SetValue::Literal(text) => read_value(field.kind, text)
             .map_err(|problem| Error::internal(format!("the value of `{}` {problem}", field.name)))?,
         SetValue::Now => context.now().into(),
         SetValue::Today => context.request(["today"]).await?.today().into(),
         SetValue::Caller => Value::BigInt(context.caller().user_id),
-    })
+        SetValue::Expression(text) => {
+            let node = expressions::checked(context, changes.meta, field, text)?;
+            return match expressions::value(context, changes, field, node).await? {
+                Ok(value) if value == value.as_null() && !field.nullable => {
+                    Ok(Err(format!("is required, because {text} has no value")))
+                }
+                value => Ok(value),
+            };
+        }
+    }))
 }
 
 /// `open, pending or solved`, with `or` as the word.

@@ -54,9 +54,9 @@ fn set_if_changed(changes: &mut Changes, field: &'static FieldMeta, value: Value
 
 /// A value of the expression as the column stores it: a scaled number gets the type of the column. None if it is too
 /// large.
-fn stored(kind: Kind, value: Value) -> Option<Value> {
+pub fn stored(kind: Kind, value: Value) -> Option<Value> {
     match (kind, value) {
-        (Kind::Integer, Value::BigInt(Some(number))) => i32::try_from(number).ok().map(Value::from),
+        (Kind::Integer | Kind::Code { .. }, Value::BigInt(Some(number))) => i32::try_from(number).ok().map(Value::from),
         (Kind::Decimal { precision, places }, Value::BigInt(Some(number))) => {
             let fits = i128::from(number).abs() < 10_i128.pow(precision.into());
             fits.then(|| Decimal::from_i128_with_scale(number.into(), places.into()).into())

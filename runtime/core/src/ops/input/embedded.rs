@@ -15,7 +15,7 @@ use sea_orm::{QueryResult, Value};
 
 use super::body::{Body, RawJson};
 use super::changeset::Changes;
-use super::{computed_fields, references, rules, unique};
+use super::{computed_fields, expressions, references, rules, unique};
 use crate::catalog::{Catalog, Entry};
 use crate::error::{FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Shown};
@@ -193,6 +193,7 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
             }
             update::drop_unchanged(&mut item.changes)?;
             update::reject_immutable_changes(&mut item.changes);
+            expressions::set_defaults(context, &mut item.changes).await?;
             rules::check_record(context, &mut item.changes).await?;
             // The write replaces every row of this record, so only rows of other records can violate a unique index.
             references::check(context, &mut item.changes, &own_ids).await?;

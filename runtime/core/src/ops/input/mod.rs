@@ -8,6 +8,7 @@ pub mod choices;
 pub mod computed_fields;
 pub mod custom_fields;
 pub mod embedded;
+pub mod expressions;
 pub mod json_field;
 pub mod references;
 pub mod rules;
@@ -135,7 +136,7 @@ fn is_stored(field: &FieldMeta, raw: &RawJson<'_>, changes: &Changes) -> Result<
     })
 }
 
-/// Sets the defaults of a new record, and adds errors for required fields without a value.
+/// Sets the defaults of a new record, but for expressions, which need the other fields, and adds errors for required fields without a value.
 pub fn complete(entry: &Entry, context: &Context<'_>, definitions: &[Definition], changes: &mut Changes) -> Result<()> {
     for field in entry.meta.fields.iter().filter(|f| f.is_column() && f.name != "id") {
         if changes.get(field.name).is_some() || changes.errors.contains(field.name) {
@@ -167,7 +168,7 @@ pub fn is_writable(field: &FieldMeta) -> bool {
         && matches!(field.access, Access::Writable | Access::Immutable | Access::WriteOnly | Access::Secret)
 }
 
-/// The default of a field; `None` leaves it to a hook or to the table.
+/// The default of a field; `None` leaves it to an expression, a hook or the table.
 fn default_value(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Value>> {
     let value = match field.default {
         DefaultValue::Literal(text) => read_value(field.kind, text)
@@ -178,7 +179,7 @@ fn default_value(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Valu
             Some(id) => id.into(),
             None => return Ok(None),
         },
-        DefaultValue::Hook => return Ok(None),
+        DefaultValue::Hook | DefaultValue::Expression(_) => return Ok(None),
         DefaultValue::None => match (field.name, field.kind) {
             ("created_at" | "updated_at", kind) => rounded(kind, context.now().into()),
             (_, Kind::StringList { .. } | Kind::RefList { .. }) => json(serde_json::Value::Array(Vec::new())),

@@ -1,4 +1,4 @@
-//! The include `can`: the transitions of each record, and which of them the caller may run.
+//! The include `can`: the actions of each record that have a rule, and which of them the caller may run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,14 +19,14 @@ pub async fn load(context: &Context<'_>, entry: &Entry, ids: &[Option<i64>]) -> 
     // The same for all records.
     let forbidden: Vec<(&ActionMeta, _, Option<String>)> = entry
         .meta
-        .transitions()
-        .map(|(action, transition)| {
+        .ruled_actions()
+        .map(|(action, rule)| {
             let access = Access::of_operation(context.catalog(), entry, RouteOperation::Action(action));
             let refused = access.check(context.caller()).err();
-            (action, transition, refused.map(|error| error.message(context.request_id().unwrap_or_default())))
+            (action, rule, refused.map(|error| error.message(context.request_id().unwrap_or_default())))
         })
         .collect();
-    let guards = entry.meta.transitions().filter_map(|(_, transition)| transition.guard);
+    let guards = entry.meta.ruled_actions().filter_map(|(_, rule)| rule.guard);
     let request = context.request(guards).await?;
     let known: Vec<i64> = ids.iter().flatten().copied().collect();
     // The records that the row rule of writes lets the caller change; `None` for all.
@@ -44,12 +44,12 @@ pub async fn load(context: &Context<'_>, entry: &Entry, ids: &[Option<i64>]) -> 
             frozen_by(context, entry.meta, &row).await?.map(|condition| format!("It is frozen, because {condition}."));
         let is_changeable = changeable.as_ref().is_none_or(|changeable| changeable.contains(&id));
         let mut list = Vec::with_capacity(forbidden.len());
-        for (action, transition, forbidden) in &forbidden {
+        for (action, rule, forbidden) in &forbidden {
             let why = match forbidden {
                 Some(why) => Some(why.clone()),
                 None if !is_changeable => Some(NOT_CHANGEABLE.into()),
                 None if frozen.is_some() => frozen.clone(),
-                None => refusal_of_row(entry.meta, transition, &request, &row)?.map(|(message, _)| message),
+                None => refusal_of_row(entry.meta, rule, &request, &row)?.map(|refusal| refusal.message),
             };
             list.push(json!({ "action": action.name, "allowed": why.is_none(), "why": why }));
         }

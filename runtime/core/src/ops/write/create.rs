@@ -14,7 +14,7 @@ use crate::ops::audit;
 use crate::ops::hooks::{self, RunningHook};
 use crate::ops::input::body::Body;
 use crate::ops::input::changeset::Changes;
-use crate::ops::input::{embedded, references, rules};
+use crate::ops::input::{embedded, expressions, references, rules};
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
 use crate::ops::{field_access, input, records, row_access, show};
@@ -104,7 +104,7 @@ pub(super) async fn definitions(context: &Context<'_>, entry: &Entry) -> Result<
 /// Checks all rules, then runs the hooks. `check` runs with the values that could be read and can add errors.
 /// `before_save` runs only if there are no errors.
 pub async fn check(context: &Context<'_>, entry: &Entry, id: Option<i64>, changes: &mut Changes) -> Result<()> {
-    check_without_database(context, changes).await?;
+    check_record_alone(context, changes).await?;
     references::check(context, changes, id.as_slice()).await?;
     embedded::check(context, changes, id).await?;
     run_hooks(context, entry, changes).await?;
@@ -122,8 +122,9 @@ pub(super) async fn run_hooks(context: &Context<'_>, entry: &Entry, changes: &mu
     Ok(())
 }
 
-/// Checks the rules that need no query.
-pub async fn check_without_database(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+/// Sets the defaults that are expressions, and checks the rules of the record alone.
+pub async fn check_record_alone(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    expressions::set_defaults(context, changes).await?;
     check_owner(context, changes);
     rules::check_record(context, changes).await
 }

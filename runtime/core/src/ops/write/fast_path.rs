@@ -43,7 +43,7 @@ pub async fn create_record(
     let definitions = load_definitions(context, entry, entry.meta.custom_fields).await?;
     let mut changes = create::read(context, entry, body, under, list(&definitions))?;
     input::complete(entry, context, list(&definitions), &mut changes)?;
-    create::check_without_database(context, &mut changes).await?;
+    create::check_record_alone(context, &mut changes).await?;
     let mut columns = entry.meta.fields.iter().filter(|field| field.is_column() && field.name != "id");
     if !changes.errors.is_empty() || !columns.all(|field| changes.get(field.name).is_some()) {
         return Ok(None);
@@ -135,7 +135,7 @@ async fn update_found_record(
     field_access::check_writes(context, &changes)?;
     update::reject_immutable_changes(&mut changes);
     reject_changes_of_frozen(context, &changes).await?;
-    create::check_without_database(context, &mut changes).await?;
+    create::check_record_alone(context, &mut changes).await?;
     if !changes.errors.is_empty() {
         return Ok(Attempt::SlowPath);
     }

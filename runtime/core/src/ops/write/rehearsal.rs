@@ -120,7 +120,7 @@ impl Rehearsal {
         {
             return Ok(Err(Verdict::Unchanged(id)));
         }
-        create::check_without_database(context, &mut changes).await?;
+        create::check_record_alone(context, &mut changes).await?;
         Ok(Ok(changes))
     }
 

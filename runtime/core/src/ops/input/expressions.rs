@@ -1,0 +1,125 @@
+//! Expressions that give a field a value: defaults of a new record, and what an action sets.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sea_orm::{QueryResult, Value};
+
+use super::changeset::{Changes, stored_named};
+use super::computed_fields::stored;
+use super::read_value_of;
+use crate::error::{Error, Result};
+use crate::expression::{self, Field, Node};
+use crate::field_type::null;
+use crate::meta::{FieldMeta, ResourceMeta};
+use crate::ops::{Context, records, visibility};
+
+/// Sets the fields of a new record whose default is an expression and that neither the client nor code has set, each after those
+/// that it names. The other fields have their values. Fields over values with errors are left out.
+///
+/// # Errors
+/// When the database fails.
+pub async fn set_defaults(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
+    if !changes.is_new() {
+        return Ok(());
+    }
+    let find = |name: &str| Some(context.catalog().linked(name).meta);
+    for (field, text, node) in expression::defaults(changes.meta, &find).map_err(Error::internal)? {
+        let node = *node;
+        if changes.get(field.name).is_some() || changes.errors.contains(field.name) {
+            continue;
+        }
+        if node.fields().iter().any(|name| changes.errors.contains(name)) {
+            continue;
+        }
+        let is_null = |value: &Value| *value == value.as_null();
+        match value(context, changes, field, node).await? {
+            Ok(value) if is_null(&value) && !field.nullable => {
+                changes.errors.add(field.name, format!("is required, because its default {text} has no value"));
+            }
+            Ok(value) => changes.set(field.name, value),
+            Err(problem) => changes.errors.add(field.name, problem),
+        }
+    }
+    Ok(())
+}
+
+/// The checked expression of `set` of an action.
+///
+/// # Errors
+/// An internal error for an invalid expression. The start refuses one.
+pub fn checked(
+    context: &Context<'_>,
+    meta: &'static ResourceMeta,
+    field: &'static FieldMeta,
+    text: &'static str,
+) -> Result<&'static Node> {
+    let find = |name: &str| Some(context.catalog().linked(name).meta);
+    expression::settable(text, field, meta.fields, &find)
+        .map_err(|problem| Error::internal(format!("`{text}`: {problem}")))
+}
+
+/// The value of a checked expression as the field stores it, or the rule of the field that it breaks.
+///
+/// # Errors
+/// When the database fails.
+pub async fn value(
+    context: &Context<'_>,
+    changes: &Changes,
+    field: &'static FieldMeta,
+    node: &Node,
+) -> Result<Result<Value, String>> {
+    let needs_day = contains(node, |part| *part == Node::Today);
+    let request = context.request(needs_day.then_some("today")).await?;
+    let referred = ReferredRecords::load(context, changes, node).await?;
+    let current = |other: &Field| match &other.via {
+        None => changes.current(&other.name),
+        Some(via) => referred.value(&via.field, &other.name),
+    };
+    Ok(match expression::value(node, &request, &current)? {
+        None => Ok(null(field.kind)),
+        Some(value) => match stored(field.kind, value) {
+            Some(value) => read_value_of(field, &value),
+            None => Err("is out of range".to_owned()),
+        },
+    })
+}
+
+fn contains(node: &Node, is_wanted: impl Fn(&Node) -> bool) -> bool {
+    let mut found = false;
+    node.visit(&mut |part| found |= is_wanted(part));
+    found
+}
+
+/// The records that references of a record lead to, by the field of the reference. One that the caller cannot see has no
+/// values, so that a default does not tell of it.
+struct ReferredRecords {
+    rows: HashMap<String, (&'static [FieldMeta], Arc<QueryResult>)>,
+}
+
+impl ReferredRecords {
+    async fn load(context: &Context<'_>, changes: &Changes, node: &Node) -> Result<ReferredRecords> {
+        let mut vias = Vec::new();
+        node.visit(&mut |part| {
+            if let Node::Field(Field { via: Some(via), .. }) = part
+                && !vias.contains(&via)
+            {
+                vias.push(via);
+            }
+        });
+        let mut rows = HashMap::new();
+        for via in vias {
+            let Some(Value::BigInt(Some(id))) = changes.current(&via.field)? else { continue };
+            let entry = context.catalog().linked(&via.resource);
+            let visible = visibility::visible(context, entry);
+            if let Some(row) = records::load(context, entry, id, &visible, false).await? {
+                rows.insert(via.field.clone(), (entry.meta.fields, row));
+            }
+        }
+        Ok(ReferredRecords { rows })
+    }
+
+    fn value(&self, via: &str, name: &str) -> Result<Option<Value>> {
+        self.rows.get(via).map_or(Ok(None), |(fields, row)| stored_named(row, fields, name))
+    }
+}
