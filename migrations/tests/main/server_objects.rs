@@ -1,4 +1,4 @@
-//! Objects that a server creates on the tables, for the random walk: count triggers, search triggers, and the indexes of
+//! Objects that a server creates on the tables, for the random walk: count triggers, search triggers, those of rollups, and the indexes of
 //! deleted records and of custom fields. A migration must drop those that its change makes invalid.
 
 use charter_codegen::migration::table::Table;
@@ -45,6 +45,39 @@ pub async fn create(database: &Database, snapshot: &Snapshot) {
             };
             statements.push(format!("CREATE INDEX cf_{number}_a_00000000 ON \"{table}\" {over}"));
         }
+        for statement in statements {
+            database.run(&statement).await.unwrap_or_else(|problem| panic!("{statement}: {problem}"));
+        }
+    }
+    create_rollups(database, snapshot).await;
+}
+
+/// Creates a trigger of a rollup on each table, which names a column of it and one of the next table.
+async fn create_rollups(database: &Database, snapshot: &Snapshot) {
+    let tables: Vec<Table> = snapshot.resources.values().map(|resource| Table::of(snapshot, resource)).collect();
+    for (number, table) in tables.iter().enumerate() {
+        let parent = &tables[(number + 1) % tables.len()];
+        let (Some(by), Some(column)) = (table.columns.get(1), parent.columns.last()) else { continue };
+        let (name, column) = (format!("charter_rollup_{number}_update"), &column.name);
+        let set = format!("UPDATE \"{}\" SET \"{column}\" = \"{column}\"", parent.name);
+        let statements = match database.is_postgres() {
+            true => vec![
+                format!(
+                    "CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                     {set} WHERE FALSE AND EXISTS (SELECT r.\"{}\" FROM \"new_rows\" AS r); RETURN NULL; END $$",
+                    by.name
+                ),
+                format!(
+                    "CREATE TRIGGER {name} AFTER UPDATE ON \"{}\" REFERENCING NEW TABLE AS \"new_rows\"
+                     FOR EACH STATEMENT EXECUTE FUNCTION {name}()",
+                    table.name
+                ),
+            ],
+            false => vec![format!(
+                "CREATE TRIGGER \"{name}\" AFTER UPDATE ON \"{}\" WHEN NEW.\"{}\" IS NULL AND FALSE BEGIN {set} WHERE FALSE; END",
+                table.name, by.name
+            )],
+        };
         for statement in statements {
             database.run(&statement).await.unwrap_or_else(|problem| panic!("{statement}: {problem}"));
         }

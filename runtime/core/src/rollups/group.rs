@@ -66,15 +66,18 @@ pub fn is_shown_by(catalog: &Catalog, entry: &Entry) -> bool {
 
 /// The problems of the rollups of a resource that is written in Rust. Codegen checks those in YAML.
 pub fn check(catalog: &Catalog, meta: &'static ResourceMeta) -> Vec<String> {
-    let problem =
-        |(column, rollup)| Some(format!("the rollup {}.{}: {}", meta.name, column, invalid(catalog, meta, rollup)?));
-    of_resource(meta).filter_map(|(column, rollup)| problem((column.name, (column, rollup)))).collect()
+    let problem = |(column, rollup): (&'static FieldMeta, RollupMeta)| {
+        let problem = invalid(catalog, meta, column, rollup)?;
+        Some(format!("the rollup {}.{}: {problem}", meta.name, column.name))
+    };
+    of_resource(meta).filter_map(problem).collect()
 }
 
 fn invalid(
     catalog: &Catalog,
     meta: &'static ResourceMeta,
-    (column, rollup): (&'static FieldMeta, RollupMeta),
+    column: &'static FieldMeta,
+    rollup: RollupMeta,
 ) -> Option<String> {
     let Ok(child) = catalog.get(rollup.of) else { return Some(format!("there is no resource `{}`", rollup.of)) };
     let refers = |field: &FieldMeta| matches!(field.kind, Kind::Ref { resource } if resource == meta.name);

@@ -36,7 +36,8 @@ pub async fn lock_parents(
         if !ids.is_empty() {
             let mut sql = Sql::new(Dialect::Postgres, "SELECT 1 AS \"one\" FROM ");
             sql.name(parent).push(" t WHERE ").in_ids("t.\"id\"", &ids);
-            sql.push(" ORDER BY t.\"id\" FOR NO KEY UPDATE").all(connection).await?;
+            sql.push(" ORDER BY t.\"id\" FOR NO KEY UPDATE");
+            sql.all(connection).await?;
         }
     }
     Ok(())
