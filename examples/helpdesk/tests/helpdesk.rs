@@ -8,6 +8,7 @@ on_both!(
     contacts_and_agents_see_their_tickets,
     closed_tickets_change_no_more,
     deletions_restrict_clear_and_cascade,
+    tickets_are_found_by_their_tags_and_comments,
     an_asset_is_booked_once_at_a_time,
     an_invoice_is_sent_and_paid,
     customers_have_the_number_of_their_open_tickets,
@@ -140,6 +141,31 @@ async fn deletions_restrict_clear_and_cascade(database: Database) {
     assert_eq!((&shown["ticket"]["tag_ids"], &shown["ticket"]["tags"]), (&json!([]), &json!([])));
     assert_eq!(server.delete(&format!("tickets/{}", ticket["id"])).await.0, 204);
     assert_eq!(server.delete(&path).await.0, 204);
+}
+
+async fn tickets_are_found_by_their_tags_and_comments(database: Database) {
+    let server = start(database).await;
+    let (agent, agents) = user(&server, "Ada", &[]).await;
+    let customer = customer(&server, "Works").await;
+    let vip = add(&server, "tags", json!({ "name": "VIP" })).await["id"].clone();
+    for (subject, tags) in [("Leak", json!([vip])), ("Drip", json!([]))] {
+        let ticket = json!({ "subject": subject, "customer_id": customer, "agent_id": agent, "tag_ids": tags });
+        let ticket = add(&server, "tickets", ticket).await;
+        let comment = json!({ "body": format!("{subject} at night"), "is_internal": true });
+        add(&server, &format!("tickets/{}/comments", ticket["id"]), comment).await;
+    }
+    let found = async |client: &Client, query: &str| {
+        let (status, answer) = client.get(&format!("tickets?sort=id&{query}")).await;
+        assert_eq!(status, 200, "{query}: {answer}");
+        let tickets = answer["tickets"].as_array().unwrap().clone();
+        tickets.iter().map(|ticket| ticket["subject"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&server, "q[tags.name_eq]=VIP").await, ["Leak"]);
+    assert_eq!(found(&server, "q[tags.none][name_eq]=VIP").await, ["Drip"]);
+    assert_eq!(found(&server, "q[comments.some][body_cont]=drip&q[comments.some][is_internal_true]=1").await, ["Drip"]);
+    // Only leads see internal comments.
+    assert_eq!(found(&agents, "q[comments.body_cont]=drip").await, Vec::<String>::new());
+    assert_eq!(found(&agents, "q[tags.name_eq]=VIP").await, ["Leak"]);
 }
 
 async fn an_asset_is_booked_once_at_a_time(database: Database) {

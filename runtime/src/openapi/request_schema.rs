@@ -211,7 +211,8 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
                 Node::object().with("type", "string").with("minLength", 1).with("pattern", pattern::NOT_BLANK);
             vec![list(field, element.with("maxLength", i64::from(max)))]
         }
-        Kind::RefList { .. } | Kind::Links { .. } => vec![list(field, id())],
+        Kind::RefList { .. } => vec![list(field, id())],
+        Kind::Links { .. } => vec![list(field, id()).with("uniqueItems", true)],
         Kind::Json => vec![response_schema::any_json()],
         Kind::CustomFields => {
             vec![Node::object().with("type", "object").with("additionalProperties", reference("schemas", CUSTOM_VALUE))]

@@ -7,7 +7,7 @@
 use charter_model::naming::snake;
 
 use super::condition::{Children, Condition};
-use super::plan::Planner;
+use super::plan::{MAX_CONDITIONS, Planner};
 use super::request::{Group, Quantifier, Term};
 use super::resolve::is_filterable;
 use super::saved_view::Filter;
@@ -102,6 +102,15 @@ impl<'a> Planner<'a> {
     /// Combines the groups of the `q` parameters with AND.
     pub(super) fn groups(self, groups: &[Group], errors: &mut FieldErrors) -> Condition {
         let mut all = Condition::always();
+        let named = |relation: ToMany<'a>, group: &Group| {
+            let child = relation.planner(self);
+            group.terms.iter().map(|term| child.conditions(&term.name)).sum::<usize>()
+        };
+        let count = groups.iter().filter_map(|group| Some(named(self.to_many(&group.relation)?, group))).sum::<usize>();
+        if count > MAX_CONDITIONS {
+            errors.add("q", format!("must have at most {MAX_CONDITIONS} conditions"));
+            return all;
+        }
         for group in groups {
             let relation = match self.required_relation(&group.relation) {
                 Ok(relation) => relation,
