@@ -200,7 +200,7 @@ async fn every_other_request_needs_a_token(server: Inbox) {
         (Method::GET, "/complaints"),
     ] {
         let answer = anybody.send(method.clone(), path, Some(inquiry())).await;
-        assert_eq!(answer.status.as_u16(), 401, "{method} {path}: {}", answer.text);
+        assert_eq!(answer.status, 401, "{method} {path}: {}", answer.text);
     }
     let stored = server.admin().get("/inquiries/1").await.record("inquiry");
     assert_eq!(stored["subject"], "Opening hours");
@@ -215,7 +215,7 @@ async fn each_client_address_has_a_limit(server: Inbox) {
         // A refused request counts too, and the header of an untrusted client changes nothing.
         let body = if left == 3 { json!({}) } else { inquiry() };
         let answer = anybody.with("x-forwarded-for", &format!("203.0.113.{left}")).post("/inquiries", body).await;
-        assert_eq!(answer.status.as_u16(), if left == 3 { 422 } else { 201 }, "{}", answer.text);
+        assert_eq!(answer.status, if left == 3 { 422 } else { 201 }, "{}", answer.text);
         assert_eq!(answer.header("ratelimit-remaining"), Some(left.to_string().as_str()));
     }
     let answer = anybody.post("/inquiries", inquiry()).await;
@@ -264,7 +264,7 @@ async fn body_without_a_token_has_the_limits_of_every_body(server: Inbox) {
     anybody.post_text("/inquiries", "{").await.refused(400, "bad_request");
     anybody.post_text("/inquiries", "[]").await.refused(400, "bad_request");
     let large = json!({ "subject": "x", "message": "x".repeat(12 * 1024 * 1024) }).to_string();
-    assert_eq!(anybody.post_text("/inquiries", large).await.status.as_u16(), 413);
+    assert_eq!(anybody.post_text("/inquiries", large).await.status, 413);
     anybody.post_text("/inquiries", "").await.refused(422, "validation_failed");
     assert_eq!(total(&server.admin()).await, 0);
 }

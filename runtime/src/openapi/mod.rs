@@ -17,6 +17,7 @@ mod list;
 pub(crate) mod node;
 mod number_pattern;
 mod on_delete;
+mod open_door;
 pub(crate) mod operation;
 mod operation_name;
 mod parameter;

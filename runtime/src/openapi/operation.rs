@@ -7,8 +7,8 @@ use super::example::Examples;
 use super::node::{Node, reference};
 use super::request_schema::{self, Write};
 use super::{
-    bulk, english, error_responses, filter, header, list, on_delete, operation_name, parameter, response_schema,
-    summary,
+    bulk, english, error_responses, filter, header, list, on_delete, open_door, operation_name, parameter,
+    response_schema, summary,
 };
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, Deprecated, Operation};
@@ -37,9 +37,8 @@ pub(super) fn describe(catalog: &Catalog, entry: &Entry, route: &RouteInfo, form
     // Alternative abilities are alternative security requirements.
     let schemes = SCHEMES.iter().flat_map(|scheme| route.ability.split(" or ").map(move |ability| (scheme, ability)));
     let schemes = schemes.map(|(scheme, ability)| Node::object().with(*scheme, [ability]));
-    // No requirement: the request may come without a token.
-    let open = route.public.is_some().then(Node::object);
-    let security: Vec<Node> = schemes.chain(open).collect();
+    // The empty requirement is that of a request without a token.
+    let security: Vec<Node> = schemes.chain(route.public.is_some().then(Node::object)).collect();
     let node = Node::object()
         .with("operationId", id)
         .with("tags", [english::tag(entry.meta)])
@@ -152,13 +151,8 @@ fn requirements(route: &RouteInfo) -> String {
         };
         format!(", and its user needs the {word} `{names}` from a role")
     });
-    let open = route.public.as_ref().map(|door| {
-        format!(
-            " Without a token, anybody may create one with these fields, as often as the rate allows for each client \
-             address: {door}. The answer then has only the `id`, and an `Idempotency-Key` has no effect."
-        )
-    });
-    let (permission, open) = (permission.unwrap_or_default(), open.unwrap_or_default());
+    let open = route.public.as_deref().map(open_door::without_token).unwrap_or_default();
+    let permission = permission.unwrap_or_default();
     format!("The token needs the ability `{}`{permission}.{open}", route.ability)
 }
 
