@@ -1,6 +1,7 @@
 //! Tests of the service over HTTP. Each test has its own server, on SQLite and on PostgreSQL.
 
 mod abilities;
+mod action_rules;
 mod audit;
 mod authentication;
 mod batching;

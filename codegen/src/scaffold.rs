@@ -1,10 +1,13 @@
 //! YAML of a new resource from a short notation: `name:string!`, `price:decimal(2)`, `group:ref(product_group)`.
 
+mod computed;
+
 use charter_model::naming;
 pub use charter_model::naming::singular;
+pub use computed::infer;
 
-/// A field in short notation: `name:type`, with `!` if it is required and `=value` for a default.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A field in short notation: `name:type`, with `!` if it is required and `=value` for a default, or `name:=expression`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldShorthand {
     name: String,
     kind: String,
@@ -12,6 +15,11 @@ pub struct FieldShorthand {
     values: Option<String>,
     required: bool,
     default: Option<String>,
+    /// The expression of a computed field, whose type [`infer`] sets.
+    value: Option<String>,
+    nullable: bool,
+    /// An integer with `min` and `max`, because an expression would be too large without.
+    is_bounded: bool,
 }
 
 impl FieldShorthand {
@@ -21,11 +29,18 @@ impl FieldShorthand {
     /// A sentence that says what is missing.
     pub fn read(text: &str) -> Result<FieldShorthand, String> {
         let example =
-            "such as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`";
+            "such as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`, `total:=price*2`";
         let (name, rest) = text
             .split_once(':')
             .ok_or_else(|| format!("`{text}` is not a field: write a name and a type, {example}"))?;
         let name = name.trim();
+        if let Some(value) = rest.trim().strip_prefix('=').map(str::trim).filter(|value| !value.is_empty()) {
+            let field = FieldShorthand { name: name.to_owned(), value: Some(value.to_owned()), ..FieldShorthand::default() };
+            return match name.is_empty() {
+                true => Err(format!("`{text}` is not a field: write a name and an expression, {example}")),
+                false => Ok(field),
+            };
+        }
         let (rest, default) = match value_behind(rest) {
             Some(at) => (&rest[..at], Some(rest[at + 1..].trim().to_owned())),
             None => (rest, None),
@@ -63,16 +78,22 @@ impl FieldShorthand {
         // suffixes.
         let short = kind.starts_with("ref(") && !kind.contains('|') && !name.ends_with("_id");
         let name = if short { format!("{name}_id") } else { name.to_owned() };
-        Ok(FieldShorthand { name, kind, values, required, default })
+        Ok(FieldShorthand { name, kind, values, required, default, ..FieldShorthand::default() })
     }
 
     fn yaml(&self, width: usize) -> String {
         let mut keys = vec![format!("type: {}", self.kind)];
         keys.extend(self.values.as_ref().map(|values| format!("values: {values}")));
-        if self.required {
+        if let Some(value) = &self.value {
+            keys.extend(self.nullable.then(|| "nullable: true".to_owned()));
+            keys.push(format!("value: {}", serde_json::Value::from(value.as_str())));
+        } else if self.required {
             keys.push("required: true".to_owned());
         } else {
             keys.extend(self.when_left_out());
+        }
+        if self.is_bounded {
+            keys.push(format!("min: 0, max: {}", computed::LARGEST));
         }
         let name = format!("{}:", self.name);
         format!("  {name:width$} {{ {} }}\n", keys.join(", "))

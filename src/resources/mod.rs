@@ -1,6 +1,5 @@
 //! Resources: code that is generated from YAML, and the behaviours.
 
-mod activity;
 mod exchange_rate;
 mod settings;
 

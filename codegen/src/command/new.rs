@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use charter_codegen::application::{self, CrateSource};
 use charter_codegen::reference;
-use charter_codegen::scaffold::{FieldShorthand, file, singular};
+use charter_codegen::scaffold::{FieldShorthand, file, infer, singular};
 use charter_codegen::{Sources, compile_sources};
 use clap::Args;
 
@@ -19,9 +19,9 @@ const SCHEMA: &str = "docs/resource.schema.json";
 /// Write the YAML of a new resource
 ///
 /// A field is `name:type`, with `!` after the type if it is required and `=value` for a default: `name:string!`
-/// `'price:decimal(2)'` `'group:ref(product_group)'` `'size:enum(small|large)=small'`. Without fields on the command
-/// line, the command asks for them, one on each line. In an empty folder it writes a whole application around the
-/// resource.
+/// `'price:decimal(2)'` `'group:ref(product_group)'` `'size:enum(small|large)=small'`. `'total:=quantity*unit_price'`
+/// is a computed field, whose type follows from the expression. Without fields on the command line, the command asks for
+/// them, one on each line. In an empty folder it writes a whole application around the resource.
 #[derive(Args)]
 pub struct Arguments {
     /// The name of the resource, singular and in snake_case
@@ -112,11 +112,12 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
     if fields.is_empty() {
         return Err(("a resource needs fields, such as `name:string!`".to_owned(), EXIT_USAGE));
     }
-    let fields: Vec<FieldShorthand> = fields
+    let mut fields: Vec<FieldShorthand> = fields
         .iter()
         .map(|field| FieldShorthand::read(field))
         .collect::<Result<_, _>>()
         .map_err(|problem| (problem, EXIT_USAGE))?;
+    infer(resource, &mut fields).map_err(|problem| (problem, EXIT_USAGE))?;
     let begins = folder == Path::new("resources") && is_empty(Path::new("."));
     if !begins && arguments.source.has_option() {
         let problem = "`--git`, `--version` and `--path` are for a new application, and this folder is not empty; \

@@ -42,9 +42,9 @@ async fn migrations_run_up_then_down_then_up_again(database: Database) {
 async fn down_with_one_step_undoes_one_migration(database: Database) {
     Migrator::up(&database.connection, None).await.unwrap();
     Migrator::down(&database.connection, Some(1)).await.unwrap();
-    assert_eq!(database.pending().await, ["m20261127_000001_settings_default_role"]);
+    assert_eq!(database.pending().await, ["m20261129_000002_activity_completed_online"]);
     assert!(database.schema().await.contains(&"table activities".to_owned()));
-    Migrator::down(&database.connection, Some(1)).await.unwrap();
+    Migrator::down(&database.connection, Some(3)).await.unwrap();
     assert!(!database.schema().await.contains(&"table activities".to_owned()));
 }
 
