@@ -19,7 +19,7 @@ mod everything {
     )]
     #[resource(read_permission = "orders.see", write_permission = "orders.manage", owner = "user_id")]
     #[resource(under(resource = "member", field = "member_id"), operations("list", "show"))]
-    #[resource(singleton, soft_delete, custom_fields, events)]
+    #[resource(singleton, soft_delete, custom_fields, events, emits("lost"))]
     #[resource(
         unique("member_id", "name"),
         index("name"),
@@ -168,6 +168,7 @@ fn a_short_resource_has_every_default() {
         custom_fields: false,
         attachments: false,
         events: false,
+        extra_events: &[],
         fields: &[
             FieldMeta { access: Access::ReadOnly, ..FieldMeta::new("id", Kind::BigInt) },
             FieldMeta { required: true, ..FieldMeta::new("body", Kind::Text) },
@@ -195,6 +196,7 @@ fn every_key_of_the_resource_is_expanded() {
     assert_eq!(names, ("work_order", "work_orders", "Order", "Work", "orders", "jobs", "members"));
     assert_eq!((meta.description, meta.menu), ("Work to be done.", "Work"));
     assert_eq!(meta.reveals, [("key", "Opens it.")]);
+    assert_eq!(meta.extra_events, ["lost"]);
     assert_eq!((meta.read_permission, meta.write_permission), (Some("orders.see"), Some("orders.manage")));
     assert_eq!(meta.owner, Some("user_id"));
     assert_same(meta.under, Some(Under { resource: "member", field: "member_id" }));

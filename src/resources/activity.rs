@@ -4,21 +4,18 @@ use charter_runtime::Result;
 use charter_runtime::generated::*;
 use sea_orm::ActiveValue::Set;
 
-use super::generated::activity::{Behaviour, Entity};
-
-/// The status of completed activities.
-const COMPLETED: i32 = 2002;
+use super::generated::activity::{Behaviour, Entity, StatusId};
 
 impl Behaviour for Entity {
     async fn before_save(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         if let Some(status) = draft.model.status_id.try_as_ref() {
-            draft.model.completed = Set(*status == COMPLETED);
+            draft.model.completed = Set(*status == StatusId::Completed);
         }
         Ok(())
     }
 
     async fn complete(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
-        draft.model.status_id = Set(COMPLETED);
+        draft.model.status_id = Set(StatusId::Completed);
         Ok(())
     }
 }

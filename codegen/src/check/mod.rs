@@ -4,6 +4,7 @@ mod access;
 mod actions;
 mod deprecation;
 mod fields;
+mod jobs;
 mod limits;
 mod names;
 mod queries;
@@ -65,6 +66,7 @@ const FAMILIES: &[Family] = &[
     indexes::check,
     access::check,
     actions::check,
+    jobs::check,
     states::check,
     singleton::check,
     limits::check,

@@ -58,6 +58,8 @@ codes! {
     BadSequence = "C0312",
     BadTitle = "C0313",
     ComputedMisfit = "C0315",
+    JobMisfit = "C0330",
+    ExternalAction = "C0331",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

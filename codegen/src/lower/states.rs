@@ -31,6 +31,7 @@ pub fn transitions(written: Option<&StatesSyntax>, sources: &Sources) -> Vec<Act
         event: transition.event.clone(),
         until: None,
         confirm: transition.confirm.clone(),
+        external: None,
         description: transition.description.clone(),
         transition: Some(Transition {
             from: transition.from.clone(),

@@ -49,6 +49,7 @@ pub struct ActionSyntax {
     pub event: Option<Name>,
     pub until: Option<Name>,
     pub confirm: Option<Name>,
+    pub external: Option<Spanned<bool>>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Name>,
 }
@@ -137,6 +138,7 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         event: mapping.text("event"),
         until: mapping.text("until"),
         confirm: mapping.text("confirm"),
+        external: mapping.flag("external"),
         deprecated: DeprecatedSyntax::of(&mut mapping),
         description: mapping.text("description"),
     };

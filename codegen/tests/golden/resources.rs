@@ -23,6 +23,8 @@ pub mod order_line;
 #[allow(clippy::duplicated_attributes)]
 pub mod parcel;
 #[allow(clippy::duplicated_attributes)]
+pub mod parking;
+#[allow(clippy::duplicated_attributes)]
 pub mod product;
 #[allow(clippy::duplicated_attributes)]
 pub mod product_group;
@@ -47,9 +49,9 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
         accessory::route(), activity::route(), activity_participant::route(),
         currency::route(), delivery::route(), document::route(), employee::route(),
         exchange_rate::route(), member::route(), order_line::route(), parcel::route(),
-        product::route(), product_group::route(), repair::route(), saved_list::route(),
-        settings::route(), stock_level::route(), subscription::route(),
-        tax_class::route(), ticket::route()
+        parking::route(), product::route(), product_group::route(), repair::route(),
+        saved_list::route(), settings::route(), stock_level::route(),
+        subscription::route(), tax_class::route(), ticket::route()
     ]
 }
 

@@ -24,7 +24,6 @@ pub fn app() -> App {
         .mount(overdue::paths)
         .panel_page(overdue_page::OVERDUE)
         .with(reminders::Grace(Days::new(3)))
-        .job(reminders::REMIND_OVERDUE)
 }
 
 /// The migrations of the platform, then of the library.

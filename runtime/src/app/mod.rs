@@ -95,15 +95,17 @@ impl App {
             import::row::route(),
         ];
         let platform = platform.map(|route| Route { is_platform: true, ..route });
+        let jobs: Vec<Job> = routes.iter().flat_map(|route| &route.jobs).copied().map(Job::from).collect();
+        let history = (!jobs.is_empty()).then(job_history);
         App {
             name,
-            routes: routes.into_iter().chain(platform).collect(),
+            routes: routes.into_iter().chain(platform).chain(history).collect(),
             seeds: &[],
             languages: &[],
             migrate: migrate::<M>,
             demo: None,
             mounts: Vec::new(),
-            jobs: Vec::new(),
+            jobs,
             extensions: Extensions::default(),
             panel_extensions: PanelExtensions::default(),
         }
@@ -125,10 +127,11 @@ impl App {
         self
     }
 
-    /// Adds a background job. The first one adds the resource `background_jobs`, with the history of all jobs.
+    /// Adds a background job that code queues. The first job adds the resource `background_jobs`, with the history of all
+    /// jobs.
     pub fn job(mut self, job: Job) -> App {
         if self.jobs.is_empty() {
-            self.routes.push(Route { is_platform: true, ..job::record::route() });
+            self.routes.push(job_history());
         }
         self.jobs.push(job);
         self
@@ -320,6 +323,11 @@ impl App {
         let changed = after.into_iter().filter(|now| !before.contains(now));
         Ok(changed.map(|(name, _)| name).collect())
     }
+}
+
+/// The resource `background_jobs`.
+fn job_history() -> Route {
+    Route { is_platform: true, ..job::record::route() }
 }
 
 fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Result<Vec<(String, bool)>>> {

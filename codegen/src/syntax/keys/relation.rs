@@ -94,6 +94,13 @@ pub static ACTION: Table = Table {
             "confirm: The books can no longer be lent.",
             "The consequences of the action. The panel shows them, with the numbers of the hook `consequences`, on a page that asks before it runs the action.",
         ),
+        key(
+            "external",
+            Shape::Flag,
+            "`false`",
+            "external: true",
+            "The function waits for another server: it runs without a transaction, and once for each `Idempotency-Key`. Such an action has an `output`.",
+        ),
         DEPRECATION,
         key(
             "description",

@@ -22,4 +22,8 @@ impl Behaviour for Entity {
         draft.model.returned_at = Set(Some(returned.unwrap_or(context.now())));
         Ok(())
     }
+
+    async fn remind_overdue(context: &Context<'_>) -> Result<()> {
+        crate::reminders::remind_overdue(context).await
+    }
 }
