@@ -2,6 +2,7 @@
 
 mod event_order;
 mod gauge;
+mod invoices;
 mod nesting;
 mod values;
 

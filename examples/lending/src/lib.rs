@@ -21,7 +21,7 @@ pub fn app() -> App {
     App::new::<Migrator>("lending", generated::routes())
         .seeds(generated::seeds())
         .languages(generated::languages())
-        .mount(overdue::paths)
+        .mount(overdue::mount())
         .panel_page(overdue_page::OVERDUE)
         .with(reminders::Grace(Days::new(3)))
 }

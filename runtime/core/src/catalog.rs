@@ -31,6 +31,8 @@ pub struct Catalog {
     by_type: HashMap<&'static str, usize>,
     /// Hash of all metadata. It changes if another version of the application can give other responses.
     fingerprint: [u8; 32],
+    /// The abilities of paths that are no resources.
+    mounted_abilities: Vec<&'static str>,
 }
 
 /// One resource with the data derived from its metadata.
@@ -221,13 +223,18 @@ impl Catalog {
         self.entries.iter().find(|entry| entry.is_attached())
     }
 
+    /// The same catalog with the abilities of paths that are no resources: `reports:read`.
+    pub fn with_mounted_abilities(self, mounted_abilities: Vec<&'static str>) -> Catalog {
+        Catalog { mounted_abilities, ..self }
+    }
+
     /// Every ability that some endpoint needs, as the API names it: `products:read` and `products:write`.
     pub fn abilities(&self) -> BTreeSet<String> {
         let all = self.with_abilities().flat_map(|entry| {
             let ability = entry.meta.ability;
             [format!("{ability}:read"), format!("{ability}:write")]
         });
-        all.chain([EXPLAIN_ABILITY.to_string()]).collect()
+        all.chain([EXPLAIN_ABILITY.to_string()]).chain(self.mounted_abilities.iter().map(ToString::to_string)).collect()
     }
 
     /// Every ability that a token or a role can have: `*`, `*:read`, those of the application, those of

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::language::Tables;
 use crate::panel::{PanelCard, PanelExtensions, PanelPage};
 use crate::seed;
-use crate::server::{ConcurrencyLimiter, Mount, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
+use crate::server::{ConcurrencyLimiter, Mount, MountAccess, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
 use charter_core::counts;
 use charter_core::crypto::SecretKey;
 use charter_core::db::{Db, Dialect};
@@ -111,11 +111,10 @@ impl App {
         }
     }
 
-    /// Adds routes that are not resources, such as the callback of a payment service. They take precedence over all routes but
-    /// those of `/health`. A handler in an [`Endpoint`](crate::server::Endpoint) gets the request log, the limits and the error
-    /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::server::authenticate())).
-    pub fn mount(mut self, paths: Mount) -> App {
-        self.mounts.push(paths);
+    /// Adds a path that is no resource, such as a report or the callback of a payment service. It takes precedence over all paths but
+    /// those of `/health`, and has the request log, the limits, the checks of abilities and the error responses of all paths.
+    pub fn mount(mut self, mount: Mount) -> App {
+        self.mounts.push(mount);
         self
     }
 
@@ -135,6 +134,22 @@ impl App {
         }
         self.jobs.push(job);
         self
+    }
+
+    /// The abilities of its mounted paths.
+    fn mounted_abilities(&self) -> Result<Vec<&'static str>> {
+        for (position, mount) in self.mounts.iter().enumerate() {
+            mount.check()?;
+            let is_same = |other: &Mount| (other.method, other.path) == (mount.method, mount.path);
+            if self.mounts[..position].iter().any(is_same) {
+                return Err(Error::internal(format!("`{} /{}` is mounted twice", mount.method, mount.path)));
+            }
+        }
+        let ability = |mount: &Mount| match mount.access {
+            MountAccess::Ability(ability) => Some(ability),
+            MountAccess::AnyToken | MountAccess::Public => None,
+        };
+        Ok(self.mounts.iter().filter_map(ability).collect())
     }
 
     /// Adds a page to the panel.
@@ -184,6 +199,7 @@ impl App {
         wait: Duration,
     ) -> Result<Arc<ServerState>> {
         let catalog = link_routes(&self.routes).map_err(Error::internal)?;
+        let catalog = catalog.with_mounted_abilities(self.mounted_abilities()?);
         let db = Db::connect_within(wait, &config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
         let (webhooks, mails, jobs) = (webhook::Metrics::default(), mail::Metrics::default(), job::Metrics::default());
