@@ -17,7 +17,9 @@ use crate::config::Config;
 use crate::language::Tables;
 use crate::panel::{PanelCard, PanelExtensions, PanelPage};
 use crate::seed;
-use crate::server::{ConcurrencyLimiter, Mount, MountAccess, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns};
+use crate::server::{
+    ConcurrencyLimiter, Mount, MountAccess, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns,
+};
 use charter_core::counts;
 use charter_core::crypto::SecretKey;
 use charter_core::db::{Db, Dialect};

@@ -46,7 +46,9 @@ pub(super) fn operation(mount: &Mount) -> Node {
         .with_some("x-ability", ability);
     let parameters: Vec<Node> = mount.parameters().map(parameter).collect();
     let node = if parameters.is_empty() { node } else { node.with("parameters", parameters) };
-    let body = mount.takes.map(|schema| json!({ "required": true, "content": { "application/json": { "schema": schema() } } }));
+    let body = mount
+        .takes
+        .map(|schema| json!({ "required": true, "content": { "application/json": { "schema": schema() } } }));
     node.with_some("requestBody", body).with("responses", responses)
 }
 

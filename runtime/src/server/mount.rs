@@ -134,7 +134,9 @@ impl Mount {
 
 /// `reports:read`
 fn is_ability(text: &str) -> bool {
-    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    let is_word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
     text.split_once(':').is_some_and(|(word, verb)| is_word(word) && ["read", "write"].contains(&verb))
 }
 

@@ -205,9 +205,9 @@ impl invoice::Behaviour for Entity {
     async fn round_up(context: &Context<'_>, input: invoice::RoundUpInput) -> Result<invoice::RoundUpOutput> {
         let found = Entity::find().all(context.db()).await?;
         for invoice in &found {
-            let mut lines = Draft::<Entity> { before: Some(invoice.clone()), ..Draft::default() }
-                .embedded::<line::Entity>(context)
-                .await?;
+            let mut stored = Draft::<Entity>::default();
+            stored.before = Some(invoice.clone());
+            let mut lines = stored.embedded::<line::Entity>(context).await?;
             let first = lines.first_mut().ok_or(Error::NotFound)?;
             first.model.quantity = Set(input.to);
             revise::<Entity>(context, invoice.id, |draft| {
