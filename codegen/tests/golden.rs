@@ -76,6 +76,7 @@ fn generated_code_names_only_exports_of_the_runtime() {
                 "charter_runtime" => after == "generated",
                 "generated" | "diagnostic" | "clippy" => true,
                 "Route" => after == "of",
+                "Schedule" => after == "every",
                 "of" => after == "<",
                 module => own.contains(module) && after == "route",
             };

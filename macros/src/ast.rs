@@ -69,6 +69,8 @@ pub struct Settings {
     pub custom_fields: Option<Span>,
     pub attachments: Option<Span>,
     pub events: Option<Span>,
+    /// Events that only code emits.
+    pub extra_events: Vec<Word>,
     pub unique: Vec<Unique>,
     pub checks: Vec<Check>,
     pub frozen: Option<Word>,

@@ -11,13 +11,16 @@ use crate::expand::{action, entity, id_variant};
 pub fn resource(resource: &Resource) -> TokenStream {
     let Some(id) = id_variant(resource) else { return TokenStream::new() };
     let entity = entity::expand(resource, false);
-    let (event, event_type) = action::events(&resource.settings.actions);
+    let (event, event_type) = action::events(&resource.settings);
+    let (action, action_type) = action::actions(&resource.settings);
     quote! {
         #entity
         #event
+        #action
         impl ::charter_runtime::generated::Resource for Entity {
             const ID: Column = Column::#id;
             type Event = #event_type;
+            type Action = #action_type;
             fn meta() -> &'static ::charter_runtime::generated::ResourceMeta {
                 ::core::unreachable!()
             }

@@ -19,7 +19,7 @@ mod everything {
     )]
     #[resource(read_permission = "orders.see", write_permission = "orders.manage", owner = "user_id")]
     #[resource(under(resource = "member", field = "member_id"), operations("list", "show"))]
-    #[resource(singleton, soft_delete, custom_fields, events)]
+    #[resource(singleton, soft_delete, custom_fields, events, emits("lost"))]
     #[resource(
         unique("member_id", "name"),
         index("name"),
@@ -178,6 +178,7 @@ fn a_short_resource_has_every_default() {
         custom_fields: false,
         attachments: false,
         events: false,
+        extra_events: &[],
         fields: &[
             FieldMeta { access: Access::ReadOnly, ..FieldMeta::new("id", Kind::BigInt) },
             FieldMeta { required: true, ..FieldMeta::new("body", Kind::Text) },
@@ -208,6 +209,7 @@ fn every_key_of_the_resource_is_expanded() {
     let public = meta.public.expect("an open door");
     assert_eq!((public.create, public.limit), (&["name"][..], Rate { requests: 3, seconds: 86_400 }));
     assert_eq!(meta.reveals, [("key", "Opens it.")]);
+    assert_eq!(meta.extra_events, ["lost"]);
     assert_eq!((meta.read_permission, meta.write_permission), (Some("orders.see"), Some("orders.manage")));
     assert_eq!(meta.owner, Some("user_id"));
     assert_same(meta.under, Some(Under { resource: "member", field: "member_id" }));

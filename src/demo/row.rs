@@ -7,6 +7,9 @@ use sea_orm::ActiveValue::Set;
 use serde_json::json;
 
 use super::References;
+use crate::generated::activity::{Priority, StatusId, TimeStatus, TypeId};
+use crate::generated::member::MembershipType;
+use crate::generated::product::{AllowedStockType, ProductType, StockMethod};
 use crate::generated::{
     accessory, activity, activity_participant, exchange_rate, member, product, product_group, stock_level, tax_class,
 };
@@ -29,10 +32,29 @@ const THINGS: [&str; 12] = [
     "Generator",
     "Dimmer",
 ];
-const PRODUCT_TYPES: [&str; 4] = ["rental", "sale", "service", "loss_and_damage"];
+const PRODUCT_TYPES: [ProductType; 4] =
+    [ProductType::Rental, ProductType::Sale, ProductType::Service, ProductType::LossAndDamage];
 const LOCATIONS: [&str; 6] = ["Main store", "North store", "Bay 1", "Bay 2", "Workshop", "Truck"];
-const ACTIVITIES: [(&str, i32); 6] =
-    [("Task", 1001), ("Call", 1002), ("Email", 1004), ("Meeting", 1005), ("Note", 1006), ("Letter", 1007)];
+const ACTIVITIES: [(&str, TypeId); 6] = [
+    ("Task", TypeId::Task),
+    ("Call", TypeId::Call),
+    ("Email", TypeId::Email),
+    ("Meeting", TypeId::Meeting),
+    ("Note", TypeId::Note),
+    ("Letter", TypeId::Letter),
+];
+/// Each as often as it is here.
+const STATUSES: [StatusId; 7] = [
+    StatusId::Scheduled,
+    StatusId::Scheduled,
+    StatusId::Completed,
+    StatusId::Completed,
+    StatusId::Completed,
+    StatusId::Cancelled,
+    StatusId::Held,
+];
+const PRIORITIES: [Priority; 3] = [Priority::Low, Priority::Normal, Priority::High];
+const TIME_STATUSES: [TimeStatus; 2] = [TimeStatus::Free, TimeStatus::Busy];
 const OCCASIONS: [&str; 8] =
     ["a delivery", "a return", "a quote", "an inspection", "an invoice", "the summer fair", "a repair", "a site visit"];
 pub const RATES: [(&str, &str, i64, i64); 6] = [
@@ -151,18 +173,18 @@ pub fn product_row(index: u64, references: &References) -> product::ActiveModel 
         description: Set(
             (!number.is_multiple_of(3)).then(|| format!("{make} {}, inspected and packed", thing.to_lowercase()))
         ),
-        product_type: Set(pick(&PRODUCT_TYPES, (number >> 12) % 7).unwrap_or("rental").to_string()),
+        product_type: Set(pick(&PRODUCT_TYPES, (number >> 12) % 7).unwrap_or_default()),
         product_group_id: Set(pick(&references.groups, number >> 16)),
         sku: Set(Some(format!("SKU-{:08}", index + 1))),
         barcode: Set(Some((5_000_000_000_000 + index).to_string())),
         is_active: Set(!number.is_multiple_of(5)),
-        stock_method: Set(if (number >> 20).is_multiple_of(3) { 2 } else { 1 }),
+        stock_method: Set(if (number >> 20).is_multiple_of(3) { StockMethod::Serialised } else { StockMethod::Bulk }),
         weight: Set(Decimal::from_scaled((number % 1_000_000) as i64)),
         replacement_charge: Set(Decimal::from_scaled((number % 500_000) as i64)),
         custom_fields: Set(custom_values(index, number)),
         created_at: Set(time(references, index)),
         updated_at: Set(time(references, index)),
-        allowed_stock_type: Set(1),
+        allowed_stock_type: Set(AllowedStockType::Rental),
         buffer_percent: Set(Decimal::ZERO),
         post_rent_unavailability: Set(0),
         accessory_only: Set(false),
@@ -189,7 +211,7 @@ pub fn member_row(index: u64, references: &References) -> member::ActiveModel {
         } else {
             format!("{first} {last} {}", index + 1)
         }),
-        membership_type: Set(if organisation { "organisation" } else { "contact" }.to_string()),
+        membership_type: Set(if organisation { MembershipType::Organisation } else { MembershipType::Contact }),
         is_active: Set(!number.is_multiple_of(9)),
         custom_fields: Set(json!({})),
         created_at: Set(time(references, index)),
@@ -233,12 +255,9 @@ pub fn accessory_row(index: u64, references: &References) -> accessory::ActiveMo
 
 pub fn activity_row(index: u64, references: &References) -> activity::ActiveModel {
     let number = scatter(index);
-    let (kind, type_id) = pick(&ACTIVITIES, number).unwrap_or(("Task", 1001));
-    let (about, status) = (
-        pick(&OCCASIONS, number >> 8).unwrap_or_default(),
-        pick(&[2001, 2001, 2002, 2002, 2002, 2003, 2004], number >> 12),
-    );
-    let status = status.unwrap_or(2001);
+    let (kind, type_id) = pick(&ACTIVITIES, number).unwrap_or(("Task", TypeId::Task));
+    let about = pick(&OCCASIONS, number >> 8).unwrap_or_default();
+    let status = pick(&STATUSES, number >> 12).unwrap_or_default();
     let regarding = match (number >> 16) % 10 {
         0..=5 => pick(&references.members, number >> 20).map(|id| ("Member", id)),
         6..=8 => pick(&references.products, number >> 20).map(|id| ("Product", id)),
@@ -248,17 +267,21 @@ pub fn activity_row(index: u64, references: &References) -> activity::ActiveMode
     activity::ActiveModel {
         subject: Set(format!("{kind} about {about} {}", index + 1)),
         description: Set(number.is_multiple_of(3).then(|| format!("Ask about {about}, and note what was agreed"))),
-        location: Set(if type_id == 1005 { pick(&LOCATIONS, number >> 24).map(str::to_string) } else { None }),
+        location: Set(if type_id == TypeId::Meeting {
+            pick(&LOCATIONS, number >> 24).map(str::to_string)
+        } else {
+            None
+        }),
         regarding_type: Set(regarding.map(|(name, _)| name.to_string())),
         regarding_id: Set(regarding.map(|(_, id)| id)),
         owned_by: Set(pick(&references.users, number >> 28).unwrap_or_default()),
         starts_at: Set(Some(starts_at)),
         ends_at: Set(Some(starts_at + TimeDelta::minutes(15 * (number % 8 + 1) as i64))),
-        priority: Set((number >> 32) as i32 % 3),
+        priority: Set(pick(&PRIORITIES, number >> 32).unwrap_or_default()),
         type_id: Set(type_id),
         status_id: Set(status),
-        completed: Set(status == 2002),
-        time_status: Set((number >> 36) as i32 % 2),
+        completed: Set(status == StatusId::Completed),
+        time_status: Set(pick(&TIME_STATUSES, number >> 36).unwrap_or_default()),
         custom_fields: Set(json!({})),
         created_at: Set(time(references, index)),
         updated_at: Set(time(references, index)),

@@ -8,14 +8,14 @@ use rust_decimal::Decimal as Number;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, Condition as Where, EntityTrait, QueryFilter, QueryOrder};
 
-use super::generated::exchange_rate::{Behaviour, Column, ConvertInput, ConvertOutput, Entity, Model};
+use super::generated::exchange_rate::{Behaviour, Column, ConvertInput, ConvertMethod, ConvertOutput, Entity, Model};
 use super::generated::{currency, settings};
 
 impl Behaviour for Entity {
     async fn check(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         let positive = |rate: &Number| *rate > Number::ZERO;
         if new_rate(draft).filter(positive).is_some_and(|rate| inverse(rate).is_none()) {
-            draft.error("rate", "is so large that its inverse rounds to nothing: give inverse_rate too");
+            draft.error(Column::Rate, "is so large that its inverse rounds to nothing: give inverse_rate too");
         }
         Ok(())
     }
@@ -42,7 +42,7 @@ impl Behaviour for Entity {
             amount: input.amount,
             rate: rate.rounded(8).and_then(|rate| Decimal::round_half_even(rate).ok()).ok_or_else(too_large)?,
             result: result.to_string(),
-            method: method.to_string(),
+            method,
             path: path.into(),
             at: input.at,
         })
@@ -63,11 +63,11 @@ fn inverse(rate: Number) -> Option<Decimal<8>> {
 }
 
 /// The rate between two currencies, how it was found, and the intermediate currencies.
-async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Exact, &'static str, Vec<String>)> {
+async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Exact, ConvertMethod, Vec<String>)> {
     let (from, to) = (input.from.as_str(), input.to.as_str());
     let path = |codes: &[&str]| codes.iter().map(ToString::to_string).collect::<Vec<_>>();
     if from == to {
-        return Ok((Number::ONE.into(), "direct", path(&[from])));
+        return Ok((Number::ONE.into(), ConvertMethod::Direct, path(&[from])));
     }
     if let Some((rate, method)) = step(context, from, to, input.at).await? {
         return Ok((rate.into(), method, path(&[from, to])));
@@ -80,7 +80,7 @@ async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Exact
         (Some((first, _)), Some((second, _))) => {
             let rate = Exact::from(first).times(second.into());
             let rate = rate.ok_or_else(|| Error::invalid("to", "is reached by rates too large to multiply"))?;
-            Ok((rate, "triangulated", path(&[from, &base, to])))
+            Ok((rate, ConvertMethod::Triangulated, path(&[from, &base, to])))
         }
         _ => Err(Error::invalid(
             "to",
@@ -90,12 +90,12 @@ async fn find_path(context: &Context<'_>, input: &ConvertInput) -> Result<(Exact
 }
 
 /// The rate of one step: a direct rate, or the inverse of one in the other direction.
-async fn step(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) -> Result<Option<(Number, &'static str)>> {
+async fn step(context: &Context<'_>, from: &str, to: &str, at: DateTimeUtc) -> Result<Option<(Number, ConvertMethod)>> {
     if let Some(direct) = in_force(context, from, to, at).await? {
-        return Ok(Some((direct.rate.into(), "direct")));
+        return Ok(Some((direct.rate.into(), ConvertMethod::Direct)));
     }
     let inverse = in_force(context, to, from, at).await?;
-    Ok(inverse.map(|rate| (rate.inverse_rate.into(), "inverse")))
+    Ok(inverse.map(|rate| (rate.inverse_rate.into(), ConvertMethod::Inverse)))
 }
 
 /// The rate in effect at a time; of several the one that took effect last.

@@ -9,12 +9,12 @@ use chrono_tz::Tz;
 use sea_orm::ActiveValue::Set;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 
-use super::generated::settings::{Behaviour, Entity};
+use super::generated::settings::{Behaviour, Column, Entity};
 
 impl Behaviour for Entity {
     async fn check(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         if draft.model.timezone.try_as_ref().is_some_and(|name| Tz::from_str(name).is_err()) {
-            draft.error("timezone", "is no time zone such as Europe/London");
+            draft.error(Column::Timezone, "is no time zone such as Europe/London");
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod event_order;
 mod gauge;
+mod invoices;
 mod nesting;
 mod values;
 
@@ -14,6 +15,7 @@ mod player {
     use charter_runtime::Result;
     use charter_runtime::generated::Resource;
     use charter_runtime::ops::{Context, Route, Transaction, revise};
+    use sea_orm::ActiveValue::Set;
     use sea_orm::entity::prelude::DateTimeUtc;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
@@ -41,18 +43,29 @@ mod player {
     }
 
     trait Behaviour {
-        fn after_save(context: &Context<'_>, player: &Model) -> impl Future<Output = Result<()>> + Send;
-        fn after_commit(context: &Context<'_>, player: &Model) -> impl Future<Output = Result<()>> + Send;
+        fn after_save(
+            context: &Context<'_>,
+            player: &Model,
+            before: Option<&Model>,
+        ) -> impl Future<Output = Result<()>> + Send;
+        fn after_commit(
+            context: &Context<'_>,
+            player: &Model,
+            before: Option<&Model>,
+        ) -> impl Future<Output = Result<()>> + Send;
     }
 
     async fn hit(context: &Context<'_>, id: i64) -> Result<()> {
-        let entry = context.catalog().get("player").expect("it is linked");
-        let hits = entry.field("hits").expect("a field");
-        revise(context, entry, id, hits, |row| Ok((row.try_get::<i32>("", "hits")? + 1).into())).await
+        revise::<Entity>(context, id, |draft| {
+            let hits = draft.before.as_ref().map_or(0, |player| player.hits);
+            draft.model.hits = Set(hits + 1);
+            Ok(())
+        })
+        .await
     }
 
     impl Behaviour for Entity {
-        async fn after_save(context: &Context<'_>, player: &Model) -> Result<()> {
+        async fn after_save(context: &Context<'_>, player: &Model, _: Option<&Model>) -> Result<()> {
             if player.hits < player.practice {
                 hit(context, player.id).await?;
             }
@@ -62,7 +75,7 @@ mod player {
             }
         }
 
-        async fn after_commit(context: &Context<'_>, player: &Model) -> Result<()> {
+        async fn after_commit(context: &Context<'_>, player: &Model, _: Option<&Model>) -> Result<()> {
             let Some(id) = player.next_id else { return Ok(()) };
             let transaction = Transaction::begin(context.state()).await?;
             hit(&context.in_transaction(&transaction), id).await?;

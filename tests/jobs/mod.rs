@@ -10,6 +10,7 @@ use charter_migrations::prelude::*;
 use charter_runtime::job::Job;
 use charter_runtime::ops::{BoxFuture, Context, Transaction, revise};
 use charter_runtime::{Error, Result};
+use sea_orm::ActiveValue::Set;
 use sea_orm::ConnectionTrait;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -32,13 +33,15 @@ pub struct Depot {
 
 /// Test resource: a parcel is sent by a job, which its creation queues.
 mod parcel {
+    use std::sync::atomic::Ordering;
+
     use charter_runtime::generated::Resource;
-    use charter_runtime::ops::{Context, Route};
+    use charter_runtime::ops::{Context, Route, Schedule};
     use charter_runtime::{Error, Result};
     use sea_orm::entity::prelude::DateTimeUtc;
     use serde_json::json;
 
-    use super::{EXPORT, FORGOTTEN, SEND, WAIT};
+    use super::{Depot, EXPORT, FORGOTTEN, SEND, WAIT};
 
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "parcel", events)]
@@ -55,15 +58,25 @@ mod parcel {
     }
 
     pub fn route() -> Route {
-        charter_runtime::route!(Entity, Behaviour, hooks(after_save), actions())
+        charter_runtime::route!(Entity, Behaviour, hooks(after_save), actions(), jobs(sweep_depot: Schedule::every(3600)))
     }
 
     trait Behaviour {
-        fn after_save(context: &Context<'_>, parcel: &Model) -> impl Future<Output = Result<()>> + Send;
+        fn sweep_depot(context: &Context<'_>) -> impl Future<Output = Result<()>> + Send;
+        fn after_save(
+            context: &Context<'_>,
+            parcel: &Model,
+            before: Option<&Model>,
+        ) -> impl Future<Output = Result<()>> + Send;
     }
 
     impl Behaviour for Entity {
-        async fn after_save(context: &Context<'_>, parcel: &Model) -> Result<()> {
+        async fn sweep_depot(context: &Context<'_>) -> Result<()> {
+            context.extension::<Depot>()?.swept.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+
+        async fn after_save(context: &Context<'_>, parcel: &Model, _: Option<&Model>) -> Result<()> {
             // The jobs change the parcel, too.
             if parcel.status != "packed" {
                 return Ok(());
@@ -86,20 +99,21 @@ mod parcel {
 }
 
 const SEND: Job = Job::queued("send_parcel", send).attempts(2).timeout(Duration::from_secs(20));
-const SWEEP: Job = Job::every(Duration::from_secs(3600), "sweep_depot", sweep);
 const EXPORT: Job = Job::queued("export_parcel", export).external();
 const WAIT: Job = Job::queued("wait_long", wait).external().timeout(Duration::from_secs(1));
 /// No job of the application.
-const FORGOTTEN: Job = Job::queued("forgotten", sweep);
+const FORGOTTEN: Job = Job::queued("forgotten", forgotten);
 
 fn send<'a>(context: &'a Context<'a>, arguments: &'a Value) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
         let depot = context.extension::<Depot>()?;
         depot.gate.acquire().await.map_err(Error::internal)?.forget();
-        let entry = context.catalog().get("parcel")?;
-        let status = entry.field("status").ok_or(Error::NotFound)?;
         let id = arguments["parcel"].as_i64().unwrap_or_default();
-        revise(context, entry, id, status, |_| Ok("sent".into())).await?;
+        revise::<parcel::Entity>(context, id, |draft| {
+            draft.model.status = Set("sent".into());
+            Ok(())
+        })
+        .await?;
         if depot.usurps.load(Ordering::Relaxed) {
             let usurp = "UPDATE \"background_jobs\" SET \"lease_owner\" = 'another' WHERE \"name\" = 'send_parcel'";
             context.db().execute_unprepared(usurp).await?;
@@ -129,12 +143,8 @@ fn wait<'a>(_: &'a Context<'a>, _: &'a Value) -> BoxFuture<'a, Result<()>> {
     })
 }
 
-fn sweep<'a>(context: &'a Context<'a>, arguments: &'a Value) -> BoxFuture<'a, Result<()>> {
-    Box::pin(async move {
-        assert!(arguments.is_null());
-        context.extension::<Depot>()?.swept.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    })
+fn forgotten<'a>(_: &'a Context<'a>, _: &'a Value) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async { Ok(()) })
 }
 
 #[derive(Default)]
@@ -168,7 +178,7 @@ impl Parcels {
             usurps: AtomicBool::new(false),
             gate: Semaphore::new(1000),
         };
-        with_own::<Migration>([parcel::route()]).with(depot).job(SEND).job(SWEEP).job(EXPORT).job(WAIT)
+        with_own::<Migration>([parcel::route()]).with(depot).job(SEND).job(EXPORT).job(WAIT)
     }
 
     fn depot(&self) -> &Depot {

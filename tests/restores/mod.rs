@@ -85,7 +85,7 @@ mod tray {
             let Some(before) = &draft.before else { return Ok(()) };
             if before.deleted_at.is_some() && draft.model.deleted_at == Set(None) {
                 match before.note.as_deref() {
-                    Some("broken") => draft.error("note", "stays away"),
+                    Some("broken") => draft.error(Column::Note, "stays away"),
                     _ => draft.model.note = Set(Some("back".into())),
                 }
             }

@@ -1,8 +1,9 @@
 //! The service with tickets, which have a lifecycle.
 
 use charter_migrations::prelude::*;
-use charter_runtime::generated::{Context, Draft, Result, transition};
+use charter_runtime::generated::{Context, Draft, Result, run_action};
 use sea_orm::ActiveValue::Set;
+use serde_json::json;
 
 use crate::support::{nothing, own_fixture};
 
@@ -15,15 +16,15 @@ pub mod ticket {
 impl ticket::Behaviour for ticket::Entity {
     async fn check(_: &Context<'_>, draft: &mut Draft<ticket::Entity>) -> Result<()> {
         let title = draft.before.as_ref().map(|before| before.title.as_str());
-        if title == Some("refuse") && draft.model.status == Set("solved".into()) {
-            draft.error("title", "says no");
+        if title == Some("refuse") && draft.model.status == Set(ticket::Status::Solved) {
+            draft.error(ticket::Column::Title, "says no");
         }
         Ok(())
     }
 
-    async fn after_save(context: &Context<'_>, record: &ticket::Model) -> Result<()> {
-        match record.follows.filter(|_| record.created_at == record.updated_at) {
-            Some(other) => transition::<ticket::Entity>(context, other, "solve").await,
+    async fn after_save(context: &Context<'_>, record: &ticket::Model, before: Option<&ticket::Model>) -> Result<()> {
+        match record.follows.filter(|_| before.is_none()) {
+            Some(other) => run_action(context, ticket::Action::Solve, other, json!({})).await.map(drop),
             None => Ok(()),
         }
     }

@@ -16,6 +16,7 @@ pub const PATCH_OPERATION: &str = "patch";
 const RESTORED_EVENT: &str = "restored";
 
 pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
+    emits(resource, problems);
     for action in &resource.actions {
         check_name(action, problems);
         for field in action.input.iter().filter(|field| field.name.value == action.name.value) {
@@ -38,6 +39,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
         until(resource, action, problems);
         query_input(action, problems);
         confirm(action, problems);
+        external(action, problems);
         if action.method == ActionMethod::Get && matches!(action.output, ActionOutput::Record | ActionOutput::Created) {
             let what =
                 if matches!(action.output, ActionOutput::Record) { "changes the record" } else { "creates a record" };
@@ -78,12 +80,46 @@ fn event(resource: &Resource, action: &Action, problems: &mut Problems) {
         (format!("`{}` creates a record, and always emits `created`", action.name.value), "drop the `event`")
     } else if matches!(action.output, ActionOutput::Fields { .. }) {
         (format!("`{}` returns an output and changes no record", action.name.value), "drop the `event`")
-    } else if STANDARD_EVENTS.contains(&event.as_str()) || (resource.soft_delete && event.as_str() == RESTORED_EVENT) {
+    } else if is_standard(resource, event) {
         (format!("`{}` is the event of a standard operation", event.value), "choose another name, or remove `event`")
     } else {
         return;
     };
     problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "not allowed here").help(help));
+}
+
+/// `emits` names events of a resource with events, which no standard operation emits.
+fn emits(resource: &Resource, problems: &mut Problems) {
+    for event in &resource.emits {
+        let (message, help) = if !resource.events {
+            (format!("`{}` has no events", resource.name.value), "add `events: true`, or remove `emits`")
+        } else if is_standard(resource, event) {
+            (format!("`{}` is the event of a standard operation", event.value), "choose another name, or remove it")
+        } else {
+            continue;
+        };
+        problems.push(Diagnostic::new(Code::ActionEvent, event.span, message, "not allowed here").help(help));
+    }
+}
+
+/// True for the event of a standard operation.
+fn is_standard(resource: &Resource, event: &Name) -> bool {
+    STANDARD_EVENTS.contains(&event.as_str()) || (resource.soft_delete && event.as_str() == RESTORED_EVENT)
+}
+
+/// An external action runs without a transaction, and changes no record itself.
+fn external(action: &Action, problems: &mut Problems) {
+    let Some(external) = action.external.filter(|_| !matches!(action.output, ActionOutput::Fields { .. })) else {
+        return;
+    };
+    if matches!(action.output, ActionOutput::Unknown) {
+        return;
+    }
+    let message = format!("`{}` is external, and its response is a record", action.name.value);
+    let problem = Diagnostic::new(Code::ExternalAction, external, message, "runs without a transaction");
+    problems.push(
+        problem.help("add `answer` and `output`; the function opens a transaction for the changes that it makes"),
+    );
 }
 
 /// `until` names a shown field that can be empty, on an action that runs on a record.

@@ -4,6 +4,7 @@ mod access;
 mod actions;
 mod deprecation;
 mod fields;
+mod jobs;
 mod limits;
 mod names;
 mod public;
@@ -71,6 +72,7 @@ const FAMILIES: &[Family] = &[
     access::check,
     public::check,
     actions::check,
+    jobs::check,
     states::check,
     singleton::check,
     limits::check,

@@ -30,11 +30,38 @@ struct Change {
     advice: &'static str,
 }
 
-const CHANGES: &[Change] = &[Change {
-    since: "0.1.0",
-    line: r"\bapp\(\)\.main\(\)",
-    advice: "`App::main` is the function `charter_runtime::main(app())`, which also sets the allocator",
-}];
+const CHANGES: &[Change] = &[
+    Change {
+        since: "0.1.0",
+        line: r"\bapp\(\)\.main\(\)",
+        advice: "`App::main` is the function `charter_runtime::main(app())`, which also sets the allocator",
+    },
+    Change {
+        since: "0.1.0",
+        line: r#"\bdraft\.error\(\s*""#,
+        advice: "`draft.error` takes a column: `draft.error(Column::DueOn, …)`",
+    },
+    Change {
+        since: "0.1.0",
+        line: r"\bfn after_(save|commit)\([^)]*: &Model\)",
+        advice: "the hook gets the record before the save as its last argument: `before: Option<&Model>`",
+    },
+    Change {
+        since: "0.1.0",
+        line: r"\bJob::every\(",
+        advice: "a scheduled job is declared in YAML: `jobs: { remind_overdue: { every: 1h } }`",
+    },
+    Change {
+        since: "0.1.0",
+        line: r"\btransition::<",
+        advice: "`run_action(context, ticket::Action::Solve, id, json!({}))` runs transitions and actions",
+    },
+    Change {
+        since: "0.1.0",
+        line: r"\brevise\(context,",
+        advice: "`revise::<loan::Entity>(context, id, |draft| …)` sets several typed fields",
+    },
+];
 
 /// Folders of an application with Rust.
 const SOURCES: [&str; 3] = ["src", "tests", "migrations"];

@@ -68,6 +68,8 @@ codes! {
     BadPublic = "C0326",
     DefaultExpression = "C0335",
     ActionRule = "C0336",
+    JobMisfit = "C0330",
+    ExternalAction = "C0331",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

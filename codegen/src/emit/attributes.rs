@@ -44,6 +44,10 @@ fn nature(resource: &Resource) -> Vec<TokenStream> {
         (resource.events, quote!(events)),
     ];
     let mut items: Vec<_> = flags.into_iter().filter(|(on, _)| *on).map(|(_, flag)| flag).collect();
+    if !resource.emits.is_empty() {
+        let events = resource.emits.iter().map(Name::as_str);
+        items.push(quote!(emits(#(#events),*)));
+    }
     if let Some(under) = &resource.under {
         let (parent, field) = (under.resource.as_str(), &under.field);
         items.push(quote!(under(resource = #parent, field = #field)));

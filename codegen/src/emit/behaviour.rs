@@ -1,12 +1,12 @@
 //! Behaviour that the application implements: the inputs and outputs of actions, the trait, and the route.
 
 use charter_model::{ActionOn, Hook, Keyword, naming};
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::entity::rust_type;
 use super::{attributes, ident, states};
-use crate::model::{Action, ActionOutput, Field, Resource};
+use crate::model::{Action, ActionOutput, Field, Job, Resource};
 use crate::output::PLACE;
 
 /// The items after the struct.
@@ -16,7 +16,7 @@ pub fn behaviour(resource: &Resource) -> TokenStream {
             pub fn route() -> Route { Route::of::<Entity>() }
         };
     }
-    let parameters = resource.implemented_actions().map(parameters);
+    let parameters = resource.implemented_actions().map(|action| parameters(resource, action));
     let behaviour = behaviour_trait(resource);
     let route = route(resource);
     quote! { #(#parameters)* #behaviour #route }
@@ -42,9 +42,10 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
             let confirm = confirm.as_str();
             quote!(, confirm = #confirm)
         });
+        let external = action.external.map(|_| quote!(, external));
         let rule = states::attribute(resource, action);
         let words = action.description.iter().map(|text| text.as_str()).map(|text| quote!(, description = #text));
-        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #(#words)* #rule))
+        quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #external #(#words)* #rule))
     };
     resource.actions.iter().map(attribute).collect()
 }
@@ -66,30 +67,30 @@ fn output(action: &Action) -> Option<(TokenStream, &str)> {
     }
 }
 
-fn parameters(action: &Action) -> TokenStream {
-    let input = input(action).map(|name| structure(&name, "Input", &action.input));
+fn parameters(resource: &Resource, action: &Action) -> TokenStream {
+    let structure = |name: TokenStream, derive: &str, fields: &[Field]| {
+        let fields = fields.iter().map(|field| {
+            let kind = rust_type(resource, Some(action.name.as_str()), field);
+            let (attribute, name) = (attributes::parameter(field), ident(field.name.as_str()));
+            quote! { #attribute pub #name: #kind }
+        });
+        let derive = format_ident!("{derive}");
+        quote! {
+            #[derive(Clone, Debug, #derive)]
+            pub struct #name { #(#fields),* }
+        }
+    };
+    let input = input(action).map(|name| structure(name, "Input", &action.input));
     let output = match &action.output {
-        ActionOutput::Fields { fields, .. } => output(action).map(|(name, _)| structure(&name, "Output", fields)),
+        ActionOutput::Fields { fields, .. } => output(action).map(|(name, _)| structure(name, "Output", fields)),
         _ => None,
     };
     quote! { #input #output }
 }
 
-fn structure(name: &TokenStream, derive: &str, fields: &[Field]) -> TokenStream {
-    let derive = format_ident!("{derive}");
-    let fields = fields.iter().map(|field| {
-        let (attribute, name, kind) = (attributes::parameter(field), ident(field.name.as_str()), rust_type(field));
-        quote! { #attribute pub #name: #kind }
-    });
-    quote! {
-        #[derive(Clone, Debug, #derive)]
-        pub struct #name { #(#fields),* }
-    }
-}
-
 fn behaviour_trait(resource: &Resource) -> TokenStream {
     let name = resource.name.as_str();
-    let message = format!("`{name}` declares hooks or actions without an implementation");
+    let message = format!("`{name}` declares hooks, actions or jobs without an implementation");
     let note = format!(
         "{} declares them; write `impl {name}::Behaviour for {name}::Entity` in src/resources/{name}.rs",
         resource.behaviour_place.as_deref().unwrap_or_default()
@@ -102,11 +103,19 @@ fn behaviour_trait(resource: &Resource) -> TokenStream {
         let (place, function) = (format!(" {PLACE}{}", action.place), action_function(action));
         quote! { #[doc = #place] #function }
     });
+    let jobs = resource.jobs.iter().map(|job| {
+        let (place, name) = (format!(" {PLACE}{}", job.place), ident(job.name.as_str()));
+        quote! {
+            #[doc = #place]
+            fn #name(context: &Context<'_>) -> impl Future<Output = Result<()>> + Send;
+        }
+    });
     quote! {
         #[diagnostic::on_unimplemented(message = #message, note = #note)]
         pub trait Behaviour {
             #(#hooks)*
             #(#actions)*
+            #(#jobs)*
         }
     }
 }
@@ -120,7 +129,8 @@ fn hook_function(hook: Hook) -> TokenStream {
             return quote!(fn #name(context: &Context<'_>, verb: &str, ids: &[i64]) -> impl Future<Output = #output> + Send;);
         }
         Hook::Check | Hook::BeforeSave => quote!(draft: &mut Draft<Entity>),
-        Hook::AfterSave | Hook::BeforeDelete | Hook::AfterDelete | Hook::AfterCommit => quote!(record: &Model),
+        Hook::AfterSave | Hook::AfterCommit => quote!(record: &Model, before: Option<&Model>),
+        Hook::BeforeDelete | Hook::AfterDelete => quote!(record: &Model),
     };
     quote!(fn #name(context: &Context<'_>, #subject) -> impl Future<Output = Result<()>> + Send;)
 }
@@ -137,6 +147,17 @@ fn action_function(action: &Action) -> TokenStream {
     let input = input(action).map(|input| quote!(, input: #input));
     let output = output.unwrap_or_else(|| quote!(()));
     quote!(fn #name(context: &Context<'_> #subject #input) -> impl Future<Output = Result<#output>> + Send;)
+}
+
+/// `remind_overdue: Schedule { … }`, with what differs from the default.
+fn job(job: &Job) -> TokenStream {
+    let name = ident(job.name.as_str());
+    let every = job.seconds().map(Literal::u64_unsuffixed);
+    let timeout = job.timeout_seconds().map(Literal::u64_unsuffixed).map(|seconds| quote!(timeout: #seconds,));
+    let attempts = job.attempts.as_ref().map(|attempts| Literal::u32_unsuffixed(attempts.value));
+    let attempts = attempts.map(|attempts| quote!(attempts: #attempts,));
+    let external = job.external.then(|| quote!(external: true,));
+    quote!(#name: Schedule { #timeout #attempts #external ..Schedule::every(#every) })
 }
 
 fn route(resource: &Resource) -> TokenStream {
@@ -156,7 +177,9 @@ fn route(resource: &Resource) -> TokenStream {
         let input = input(action).map(|input| quote!(: #input));
         quote!(#form #name #input)
     });
+    let jobs = resource.jobs.iter().map(job);
+    let jobs = (!resource.jobs.is_empty()).then(|| quote!(, jobs(#(#jobs),*)));
     quote! {
-        pub fn route() -> Route { route!(Entity, Behaviour, hooks(#(#hooks),*), actions(#(#actions),*)) }
+        pub fn route() -> Route { route!(Entity, Behaviour, hooks(#(#hooks),*), actions(#(#actions),*) #jobs) }
     }
 }

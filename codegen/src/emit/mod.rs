@@ -2,6 +2,7 @@
 
 mod attributes;
 mod behaviour;
+mod choices;
 mod entity;
 mod index;
 mod states;

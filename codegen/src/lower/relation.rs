@@ -51,6 +51,7 @@ pub fn actions(
             event: action.event.clone(),
             until: action.until.clone(),
             confirm: action.confirm.clone(),
+            external: action.external.as_ref().filter(|flag| flag.value).map(|flag| flag.span),
             description: action.description.clone(),
             rule: states::rule(action, fields),
             place: place(sources, action.name.span),

@@ -10,12 +10,13 @@ use super::relation::{actions, filters, includes, place, sorts};
 use super::states;
 use crate::diagnostic::Problems;
 use crate::model::{
-    Access, Check, Deprecated, Deprecation, Field, HookPoint, Name, OrderKey, Public, Resource, Seed, Shown, Type,
+    Access, Check, Deprecated, Deprecation, Field, HookPoint, Job, Name, OrderKey, Public, Resource, Seed, Shown, Type,
     Under, UniqueSet,
 };
 use crate::source::{Sources, Spanned};
 use crate::syntax::Syntax;
 use crate::syntax::field::DeprecatedSyntax;
+use crate::syntax::jobs::JobSyntax;
 use crate::syntax::record_rules::{CheckSyntax, UniqueSyntax};
 use crate::syntax::resource::ResourceSyntax;
 
@@ -37,7 +38,8 @@ pub fn lower(
     let file = sources.file(written.file);
     let hooks = written.hooks.iter();
     let hooks = hooks.map(|hook| HookPoint { hook: hook.value, span: hook.span, place: place(sources, hook.span) });
-    let first_behaviour = [written.key_spans.hooks, written.key_spans.actions].into_iter().flatten().min();
+    let first_behaviour =
+        [written.key_spans.hooks, written.key_spans.actions, written.key_spans.jobs].into_iter().flatten().min();
     let operations = match &written.operations {
         Some(words) => words.clone(),
         None => Operation::ALL.iter().map(|operation| Spanned::new(*operation, name.span)).collect(),
@@ -79,6 +81,7 @@ pub fn lower(
         custom_fields: is_on(&written.custom_fields),
         attachments: is_on(&written.attachments),
         events: is_on(&written.events),
+        emits: written.emits.clone(),
         deprecated: deprecated(written, &fields),
         fields,
         unique: written.unique.iter().map(unique_set).collect(),
@@ -97,6 +100,7 @@ pub fn lower(
         actions,
         state_field: written.states.as_ref().map(|states| states.field.clone()),
         hooks: hooks.collect(),
+        jobs: written.jobs.iter().map(|written| job(written, sources)).collect(),
         seed: written.seed.clone().map(|name| Seed {
             exists: syntax.seeds.contains_key(name.as_str()),
             rows: syntax.seeds.get(name.as_str()).cloned().flatten(),
@@ -129,6 +133,17 @@ fn unique_set(written: &UniqueSyntax) -> UniqueSet {
 fn check(written: &CheckSyntax) -> Option<Check> {
     let CheckSyntax { that, field, message } = written.clone();
     Some(Check { that: that?, field, message })
+}
+
+fn job(written: &JobSyntax, sources: &Sources) -> Job {
+    Job {
+        name: written.name.clone(),
+        every: written.every.clone(),
+        timeout: written.timeout.clone(),
+        attempts: written.attempts.clone(),
+        external: is_on(&written.external),
+        place: place(sources, written.name.span),
+    }
 }
 
 fn is_on(flag: &Option<Spanned<bool>>) -> bool {

@@ -35,6 +35,7 @@ pub fn transitions(written: Option<&StatesSyntax>, fields: &[Field], sources: &S
         event: transition.event.clone(),
         until: None,
         confirm: transition.confirm.clone(),
+        external: None,
         description: transition.description.clone(),
         rule: Some(ActionRule {
             change: Some(StateChange { from: transition.from.clone(), to: transition.to.clone() }),

@@ -3,7 +3,7 @@
 use charter_model::{ActionMethod, ActionOn};
 
 use super::{Field, Name};
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 
 /// A named operation.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub struct Action {
     pub until: Option<Name>,
     /// The consequences that the panel shows before it runs the action.
     pub confirm: Option<Name>,
+    /// The place of `external: true`: it runs without a transaction.
+    pub external: Option<Span>,
     pub description: Option<Name>,
     /// When it may run, and what it sets.
     pub rule: Option<ActionRule>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use charter_model::{Deprecated, FieldType, Hook, Operation, Predicate};
 
-use super::{Action, ActionRule, Field, Kind, Rule, StateChange};
+use super::{Action, ActionRule, Field, Job, Kind, Rule, StateChange};
 use crate::source::{Span, Spanned};
 use crate::syntax::resource::KeySpans;
 use crate::syntax::tree::Node;
@@ -128,6 +128,8 @@ pub struct Resource {
     pub custom_fields: bool,
     pub attachments: bool,
     pub events: bool,
+    /// Events that only code emits.
+    pub emits: Vec<Name>,
     /// Every field in the order of the single record, with server fields.
     pub fields: Vec<Field>,
     pub unique: Vec<UniqueSet>,
@@ -156,6 +158,7 @@ pub struct Resource {
     /// The field with the state of a record.
     pub state_field: Option<Name>,
     pub hooks: Vec<HookPoint>,
+    pub jobs: Vec<Job>,
     pub seed: Option<Seed>,
     pub key_spans: KeySpans,
     /// The file that declares it, as in reports; none for the platform's own.
@@ -233,7 +236,7 @@ impl Resource {
 
     /// True if the application implements hooks or actions.
     pub fn has_behaviour(&self) -> bool {
-        !self.hooks.is_empty() || self.implemented_actions().next().is_some()
+        !self.hooks.is_empty() || !self.jobs.is_empty() || self.implemented_actions().next().is_some()
     }
 
     /// The actions that the application implements: all but those whose rule is all that they do.

@@ -190,6 +190,11 @@ fn shape(of: Shape) -> Value {
             transitions["minProperties"] = 1.into();
             transitions
         }
+        Shape::Jobs => {
+            let mut job = table(&keys::JOB);
+            job["required"] = json!(["every"]);
+            short_names(named(NAME, job))
+        }
         Shape::NameOrNames => {
             let state = || json!({ "type": ["string", "number", "boolean"] });
             json!({ "anyOf": [state(), { "type": "array", "minItems": 1, "uniqueItems": true, "items": state() }] })

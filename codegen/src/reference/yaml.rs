@@ -29,6 +29,7 @@ pub fn text() -> String {
     section(&mut text, "A field of an action's answer", &keys::OUTPUT);
     section(&mut text, "`states`", &keys::STATES);
     section(&mut text, "A transition", &keys::TRANSITION);
+    section(&mut text, "A background job", &keys::JOB);
     section(&mut text, "A permission", &keys::PERMISSION);
     section(&mut text, "Row rules", &keys::ACCESS);
     section(&mut text, "A check", &keys::CHECK);
@@ -87,6 +88,7 @@ fn shape(shape: Shape) -> String {
         Shape::Actions => "names with their actions".into(),
         Shape::States => "`field` and `transitions`".into(),
         Shape::Transitions => "names with their transitions".into(),
+        Shape::Jobs => "names with their jobs".into(),
         Shape::NameOrNames => "a name, or a list of names".into(),
         Shape::FieldValues => "names of fields with single values, or with expressions under `value`".into(),
     }

@@ -192,6 +192,12 @@ fn operations(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {
         (false, true) => changes.push(Effect::Addition, "`events` are emitted"),
         _ => {}
     }
+    for old in lacking(&before.emits, &after.emits) {
+        changes.within("emits").push(Effect::Breaking, format!("the event `{old}` is no longer emitted"));
+    }
+    for new in lacking(&after.emits, &before.emits) {
+        changes.within("emits").push(Effect::Addition, format!("the event `{new}` is emitted"));
+    }
 }
 
 fn deletion(before: &Resource, after: &Resource, changes: &mut Changes<'_>) {

@@ -63,6 +63,7 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         soft_delete: resource.soft_delete,
         attachments: resource.attachments,
         events: resource.events,
+        emits: resource.emits.iter().map(text).collect(),
         timestamps: timestamps(resource).word().to_owned(),
         fields: by_name(fields.map(|(position, written)| Field {
             predicates: predicates(schema, resource, written),

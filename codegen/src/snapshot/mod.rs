@@ -70,6 +70,9 @@ pub struct Resource {
     pub attachments: bool,
     #[serde(skip)]
     pub events: bool,
+    /// Events that only code emits.
+    #[serde(skip)]
+    pub emits: Vec<String>,
     #[serde(skip)]
     pub timestamps: String,
     pub fields: BTreeMap<String, Field>,

@@ -124,6 +124,7 @@ pub fn fits(shape: Shape, node: &Node) -> bool {
                 | Shape::Actions
                 | Shape::States
                 | Shape::Transitions
+                | Shape::Jobs
                 | Shape::FieldValues
         ),
         Value::Null => false,

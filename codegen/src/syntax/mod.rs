@@ -6,6 +6,7 @@
 pub mod aliases;
 mod document;
 pub mod field;
+pub mod jobs;
 pub mod keys;
 mod language;
 pub mod mapping;

@@ -55,6 +55,7 @@ pub struct ActionSyntax {
     pub message: Option<Name>,
     /// The name of each field with its value, which may be null.
     pub set: Vec<(Name, Node)>,
+    pub external: Option<Spanned<bool>>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Name>,
 }
@@ -147,6 +148,7 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         permission: mapping.text("permission"),
         message: mapping.text("message"),
         set: mapping.entries("set").iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect(),
+        external: mapping.flag("external"),
         deprecated: DeprecatedSyntax::of(&mut mapping),
         description: mapping.text("description"),
     };

@@ -3,6 +3,7 @@
 use charter_model::{Hook, Operation, TimestampForm};
 
 use super::field::{self, DeprecatedSyntax, FieldSyntax};
+use super::jobs::{self, JobSyntax};
 use super::keys::{self, Table};
 use super::mapping::{self, Mapping, misshapen};
 use super::misplaced_keys::{self, Misplaced};
@@ -39,6 +40,7 @@ pub struct ResourceSyntax {
     pub custom_fields: Option<Spanned<bool>>,
     pub attachments: Option<Spanned<bool>>,
     pub events: Option<Spanned<bool>>,
+    pub emits: Vec<Name>,
     pub timestamps: Option<Spanned<TimestampForm>>,
     pub singleton: Option<Spanned<bool>>,
     pub operations: Option<Vec<Spanned<Operation>>>,
@@ -68,6 +70,7 @@ pub struct ResourceSyntax {
     pub actions: Vec<ActionSyntax>,
     pub states: Option<StatesSyntax>,
     pub hooks: Vec<Spanned<Hook>>,
+    pub jobs: Vec<JobSyntax>,
     pub seed: Option<Name>,
     /// No file declares it: a field with `through` makes it.
     pub is_join: bool,
@@ -86,6 +89,7 @@ pub struct KeySpans {
     pub ordered: Option<Span>,
     pub unindexed: Option<Span>,
     pub hooks: Option<Span>,
+    pub jobs: Option<Span>,
     pub actions: Option<Span>,
     pub events: Option<Span>,
 }
@@ -131,6 +135,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         custom_fields: mapping.flag("custom_fields"),
         attachments: mapping.flag("attachments"),
         events: mapping.flag("events"),
+        emits: mapping.texts("emits").unwrap_or_default(),
         timestamps: mapping.word("timestamps"),
         singleton: mapping.flag("singleton"),
         operations: mapping.words("operations"),
@@ -159,6 +164,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
         actions: relation::actions(&mut mapping),
         states: states::states(&mut mapping),
         hooks: mapping.words("hooks").unwrap_or_default(),
+        jobs: jobs::jobs(&mut mapping),
         seed: mapping.text("seed"),
         is_join: false,
         key_spans: KeySpans {
@@ -170,6 +176,7 @@ pub fn read(file: FileId, node: &Node, problems: &mut Problems) -> ResourceSynta
             ordered: mapping.key_span("ordered"),
             unindexed: mapping.key_span("unindexed"),
             hooks: mapping.key_span("hooks"),
+            jobs: mapping.key_span("jobs"),
             actions: mapping.key_span("actions"),
             events: mapping.key_span("events"),
         },

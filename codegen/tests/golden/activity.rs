@@ -46,7 +46,7 @@ pub struct Model {
     #[field(timestamp(millis), not_before = "starts_at")]
     pub ends_at: Option<DateTimeUtc>,
     #[field(code(0 = "Low", 1 = "Normal", 2 = "High"), default = "1")]
-    pub priority: i32,
+    pub priority: Priority,
     #[field(
         code(
             1001 = "Task",
@@ -59,12 +59,12 @@ pub struct Model {
         ),
         default = "1001"
     )]
-    pub type_id: i32,
+    pub type_id: TypeId,
     #[field(
         code(2001 = "Scheduled", 2002 = "Completed", 2003 = "Cancelled", 2004 = "Held"),
         default = "2001"
     )]
-    pub status_id: i32,
+    pub status_id: StatusId,
     #[field(boolean, read_only, default = "false", no_sort)]
     pub completed: bool,
     #[field(code(0 = "Free", 1 = "Busy"), default = "0", no_sort)]
@@ -72,7 +72,7 @@ pub struct Model {
     #[derived("activity_type_name", from = "type_id.label", no_sort)]
     #[derived("activity_status_name", from = "status_id.label", no_sort)]
     #[derived("time_status_name", from = "time_status.label", no_sort)]
-    pub time_status: i32,
+    pub time_status: TimeStatus,
     pub custom_fields: Json,
     #[field(timestamp(millis), read_only)]
     pub created_at: DateTimeUtc,
@@ -81,7 +81,7 @@ pub struct Model {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`activity` declares hooks or actions without an implementation",
+    message = "`activity` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/activity.yaml:39 declares them; write `impl activity::Behaviour for activity::Entity` in src/resources/activity.rs"
 )]
 pub trait Behaviour {

@@ -24,7 +24,7 @@ pub struct Model {
     #[field(integer, default = "2", min = "0", max = "4")]
     pub decimal_places: i32,
     #[field(enumeration("before", "after"), default = "before")]
-    pub symbol_position: String,
+    pub symbol_position: SymbolPosition,
     #[field(string(1), default = ",")]
     pub thousand_separator: String,
     #[field(string(1), default = ".")]

@@ -96,7 +96,7 @@ pub struct ContentOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`document` declares hooks or actions without an implementation",
+    message = "`document` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/document.yaml:30 declares them; write `impl document::Behaviour for document::Entity` in src/resources/document.rs"
 )]
 pub trait Behaviour {
@@ -111,6 +111,7 @@ pub trait Behaviour {
     fn after_commit(
         context: &Context<'_>,
         record: &Model,
+        before: Option<&Model>,
     ) -> impl Future<Output = Result<()>> + Send; // tests/golden/document.yaml:30
     fn content(
         context: &Context<'_>,

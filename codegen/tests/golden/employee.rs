@@ -36,7 +36,7 @@ use charter_runtime::generated::*;
 pub struct Model {
     pub id: i64,
     #[field(enumeration("permanent", "seasonal"), default = "permanent")]
-    pub r#type: String,
+    pub r#type: Type,
     #[field(string(255), required)]
     pub name: String,
     #[field(string(255), required, email, unique)]
@@ -78,7 +78,7 @@ pub struct InviteOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`employee` declares hooks or actions without an implementation",
+    message = "`employee` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/employee.yaml:22 declares them; write `impl employee::Behaviour for employee::Entity` in src/resources/employee.rs"
 )]
 pub trait Behaviour {
@@ -89,6 +89,7 @@ pub trait Behaviour {
     fn after_save(
         context: &Context<'_>,
         record: &Model,
+        before: Option<&Model>,
     ) -> impl Future<Output = Result<()>> + Send; // tests/golden/employee.yaml:22
     fn deactivate(
         context: &Context<'_>,

@@ -77,7 +77,7 @@ pub struct ConvertOutput {
     #[field(string(40))]
     pub result: String,
     #[field(enumeration("direct", "inverse", "triangulated"))]
-    pub method: String,
+    pub method: ConvertMethod,
     #[field(list(3))]
     pub path: Json,
     #[field(timestamp(offset))]
@@ -85,7 +85,7 @@ pub struct ConvertOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`exchange_rate` declares hooks or actions without an implementation",
+    message = "`exchange_rate` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/exchange_rate.yaml:19 declares them; write `impl exchange_rate::Behaviour for exchange_rate::Entity` in src/resources/exchange_rate.rs"
 )]
 pub trait Behaviour {

@@ -23,7 +23,7 @@ pub struct Model {
         enumeration("contact", "organisation", "venue", "vehicle"),
         default = "contact"
     )]
-    pub membership_type: String,
+    pub membership_type: MembershipType,
     #[field(boolean, default = "true")]
     pub is_active: bool,
     pub custom_fields: Json,

@@ -43,7 +43,7 @@ pub struct Model {
     pub remind_on: Option<Date>,
     #[field(enumeration("small", "large"))]
     #[field(value = "if(quantity < 10, small, large)")]
-    pub size: String,
+    pub size: Size,
     #[field(timestamp(seconds), read_only)]
     pub created_at: DateTimeUtc,
     #[field(timestamp(seconds), read_only)]

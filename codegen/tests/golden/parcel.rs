@@ -48,7 +48,7 @@ pub struct Model {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`parcel` declares hooks or actions without an implementation",
+    message = "`parcel` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/parcel.yaml:9 declares them; write `impl parcel::Behaviour for parcel::Entity` in src/resources/parcel.rs"
 )]
 pub trait Behaviour {

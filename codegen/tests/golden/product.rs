@@ -36,7 +36,7 @@ pub struct Model {
         enumeration("rental", "sale", "service", "loss_and_damage"),
         default = "rental"
     )]
-    pub product_type: String,
+    pub product_type: ProductType,
     #[field(reference("product_group"))]
     #[derived("product_group_name", from = "product_group_id.name")]
     pub product_group_id: Option<i64>,
@@ -53,7 +53,7 @@ pub struct Model {
     #[field(boolean, default = "true")]
     pub is_active: bool,
     #[field(code(1 = "Bulk", 2 = "Serialised"), default = "1")]
-    pub stock_method: i32,
+    pub stock_method: StockMethod,
     #[field(decimal(12, 4), default = "0", min = "0")]
     pub weight: Decimal<4>,
     #[field(decimal(12, 2), default = "0", min = "0")]
@@ -64,7 +64,7 @@ pub struct Model {
     #[field(timestamp(seconds), read_only)]
     pub updated_at: DateTimeUtc,
     #[field(code(1 = "Rental", 2 = "Sale", 3 = "Both"), default = "1", detail)]
-    pub allowed_stock_type: i32,
+    pub allowed_stock_type: AllowedStockType,
     #[field(decimal(6, 2), default = "0", min = "0", detail)]
     pub buffer_percent: Decimal<2>,
     #[field(integer, default = "0", min = "0", detail)]

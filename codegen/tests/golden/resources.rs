@@ -29,6 +29,8 @@ pub mod order_line;
 #[allow(clippy::duplicated_attributes)]
 pub mod parcel;
 #[allow(clippy::duplicated_attributes)]
+pub mod parking;
+#[allow(clippy::duplicated_attributes)]
 pub mod product;
 #[allow(clippy::duplicated_attributes)]
 pub mod product_group;

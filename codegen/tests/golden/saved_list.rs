@@ -29,7 +29,7 @@ pub struct Model {
     #[field(string(63), required, immutable, pattern = "[a-z_]+")]
     pub entity_type: String,
     #[field(enumeration("personal", "shared", "system"), default = "personal")]
-    pub visibility: String,
+    pub visibility: Visibility,
     #[field(reference("user"), read_only, default_caller)]
     pub user_id: i64,
     #[field(list(63), required, min_length = 1)]
@@ -39,7 +39,7 @@ pub struct Model {
     #[field(string(63))]
     pub sort_column: Option<String>,
     #[field(enumeration("asc", "desc"), default = "asc")]
-    pub sort_direction: String,
+    pub sort_direction: SortDirection,
     #[field(integer, default = "20", min = "1", max = "100")]
     pub per_page: i32,
     #[field(ref_list("role"))]
@@ -59,7 +59,7 @@ pub struct CloneOutput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`saved_list` declares hooks or actions without an implementation",
+    message = "`saved_list` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/saved_list.yaml:18 declares them; write `impl saved_list::Behaviour for saved_list::Entity` in src/resources/saved_list.rs"
 )]
 pub trait Behaviour {

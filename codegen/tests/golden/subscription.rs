@@ -98,7 +98,7 @@ pub struct RotateInput {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`subscription` declares hooks or actions without an implementation",
+    message = "`subscription` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/subscription.yaml:24 declares them; write `impl subscription::Behaviour for subscription::Entity` in src/resources/subscription.rs"
 )]
 pub trait Behaviour {

@@ -93,9 +93,9 @@ pub struct Model {
         immutable,
         default = "open"
     )]
-    pub status: String,
+    pub status: Status,
     #[field(enumeration("low", "high"), default = "low")]
-    pub priority: String,
+    pub priority: Priority,
     #[field(bigint)]
     pub hours: Option<i64>,
     #[field(string(200), required_when = "status = pending and priority = high")]
@@ -119,7 +119,7 @@ pub struct Model {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "`ticket` declares hooks or actions without an implementation",
+    message = "`ticket` declares hooks, actions or jobs without an implementation",
     note = "tests/golden/ticket.yaml:32 declares them; write `impl ticket::Behaviour for ticket::Entity` in src/resources/ticket.rs"
 )]
 pub trait Behaviour {
@@ -130,6 +130,7 @@ pub trait Behaviour {
     fn after_save(
         context: &Context<'_>,
         record: &Model,
+        before: Option<&Model>,
     ) -> impl Future<Output = Result<()>> + Send; // tests/golden/ticket.yaml:32
 }
 

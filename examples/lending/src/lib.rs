@@ -21,10 +21,9 @@ pub fn app() -> App {
     App::new::<Migrator>("lending", generated::routes())
         .seeds(generated::seeds())
         .languages(generated::languages())
-        .mount(overdue::paths)
+        .mount(overdue::mount())
         .panel_page(overdue_page::OVERDUE)
         .with(reminders::Grace(Days::new(3)))
-        .job(reminders::REMIND_OVERDUE)
 }
 
 /// The migrations of the platform, then of the library.

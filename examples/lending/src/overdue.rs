@@ -1,26 +1,29 @@
-//! `GET /overdue`: overdue loans as lines of text. A route not a resource, but a mounted path.
+//! `GET /overdue`: overdue loans as lines of text. A path that is no resource.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use charter_runtime::Result;
-use charter_runtime::server::salvo::{Request, Router, async_trait};
-use charter_runtime::server::{Endpoint, Handler, Response, ServerState, authenticate};
+use charter_runtime::server::salvo::{Request, async_trait};
+use charter_runtime::server::{Handler, Mount, Response, ServerState};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder};
 
 use crate::generated::{book, loan};
 
-pub fn paths(state: &Arc<ServerState>) -> Router {
-    Router::with_path("overdue").get(Endpoint::new(state.clone(), Overdue))
+pub fn mount() -> Mount {
+    Mount::get("overdue", Overdue)
+        .ability("loans:read")
+        .summary("Overdue loans")
+        .description("Lists the overdue loans, each on a line with its due date, reader and title.")
+        .returns_type("text/plain")
 }
 
 struct Overdue;
 
 #[async_trait]
 impl Handler for Overdue {
-    async fn handle(&self, state: &Arc<ServerState>, request: &mut Request) -> Result<Response> {
-        authenticate(state, request).await?.need_ability("loans:read")?;
+    async fn handle(&self, state: &Arc<ServerState>, _: &mut Request) -> Result<Response> {
         let today = state.clock.now().date_naive();
         let late = loan::Entity::find()
             .filter(loan::Column::ReturnedAt.is_null())

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-on_both!(loan_is_overdue_after_four_weeks);
+on_both!(loan_is_overdue_after_four_weeks, overdue_loans_need_their_ability_and_are_described);
 
 async fn loan_is_overdue_after_four_weeks(database: Database) {
     let library = Server::start(lending::app, database).await;
@@ -22,4 +22,19 @@ async fn loan_is_overdue_after_four_weeks(database: Database) {
     library.advance_clock(DAY);
     let due = answer["loan"]["due_on"].as_str().unwrap();
     assert_eq!(library.get("/overdue").await, (200, json!(format!("{due} Ada Emma\n"))));
+}
+
+async fn overdue_loans_need_their_ability_and_are_described(database: Database) {
+    let library = Server::start(lending::app, database).await;
+    assert_eq!(library.anonymous().get("/overdue").await.0, 401);
+    let other = library.with_token(&library.token_with(&["books:read"]).await);
+    let (status, answer) = other.get("/overdue").await;
+    assert_eq!((status, &answer["code"]), (403, &json!("ability_missing")), "{answer}");
+
+    let (_, document) = library.get("/api/v1/openapi.json").await;
+    let operation = &document["paths"]["/overdue"]["get"];
+    assert_eq!(operation["x-ability"], "loans:read", "{operation}");
+    assert_eq!(operation["summary"], "Overdue loans");
+    assert!(operation["responses"]["200"]["content"]["text/plain"].is_object(), "{operation}");
+    assert!(operation["responses"]["403"].is_object());
 }

@@ -1,6 +1,6 @@
 //! Inference of a field's kind from its Rust type, and the check that the two match.
 
-use charter_model::{Arguments, FieldType, Parameters, TimestampForm, TypeFacts};
+use charter_model::{Arguments, FieldType, Parameters, TimestampForm, TypeFacts, naming};
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericArgument, Lit, PathArguments, PathSegment, Type};
@@ -50,6 +50,9 @@ pub fn kind(ty: &Type, ident: &Ident, problems: &mut Problems) -> Option<Kind> {
 pub fn check(kind: Option<&Kind>, ty: &Type, problems: &mut Problems) -> bool {
     let known = known(ty);
     let Some(kind) = kind else { return known.is_some() };
+    if enum_of(kind, ty).is_some() {
+        return true;
+    }
     let fitting = kind.rust_type();
     // The compiler checks a `Decimal` whose places are not a literal.
     let has_other_places =
@@ -62,6 +65,23 @@ pub fn check(kind: Option<&Kind>, ty: &Type, problems: &mut Problems) -> bool {
         problems.report(ty.span(), format!("this kind needs the Rust type `{fitting}` or `Option<{fitting}>`"));
     }
     known.is_some()
+}
+
+/// The enum that a field declares for its values: the kind has names for them, and the type is a name that no other kind
+/// has.
+pub fn enum_of<'t>(kind: &Kind, ty: &'t Type) -> Option<&'t Ident> {
+    let Type::Path(path) = ty else { return None };
+    let name = path.path.get_ident().filter(|_| known(ty).is_none())?;
+    variants(kind).is_some().then_some(name)
+}
+
+/// The variants of the values of a kind.
+pub fn variants(kind: &Kind) -> Option<Vec<String>> {
+    match kind.arguments() {
+        Arguments::Words(words) => naming::variants(words.iter().map(|word| word.text.as_str())),
+        Arguments::Codes(codes) => naming::variants(codes.iter().map(|(_, label)| label.text.as_str())),
+        _ => None,
+    }
 }
 
 /// The name of the type in generated code: `DateTimeUtc` for `DateTime`.

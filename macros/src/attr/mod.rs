@@ -2,7 +2,7 @@
 
 mod entry;
 mod field;
-mod infer;
+pub mod infer;
 mod kind;
 mod resource;
 mod transition;

@@ -1,40 +1,75 @@
 //! Expansion of actions to metadata.
 
 use charter_model::naming::upper_camel;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::meta::{optional, variant};
-use crate::ast::{Action, ActionRule, SetValue, StateChange, Word};
+use crate::ast::{Action, ActionRule, SetValue, Settings, StateChange, Word};
 
-/// The enum of the events that actions declare, and its name; without events, the runtime's empty enum.
-pub fn events(actions: &[Action]) -> (TokenStream, TokenStream) {
-    let (mut names, mut variants) = (Vec::new(), Vec::new());
-    for event in actions.iter().filter_map(|action| action.event.as_ref()) {
+/// The enum of the events that a resource declares, and its name; without events, the runtime's empty enum.
+pub fn events(settings: &Settings) -> (TokenStream, TokenStream) {
+    let of_actions = settings.actions.iter().filter_map(|action| action.event.as_ref());
+    let words = of_actions.chain(&settings.extra_events);
+    let declared = named("Event", " The events of the resource beyond those of the standard operations.", words);
+    declared.map_or_else(
+        || (TokenStream::new(), quote!(::charter_runtime::generated::NoEvent)),
+        |(declared, names)| {
+            let declared = quote! {
+                #declared
+                #[automatically_derived]
+                impl ::charter_runtime::generated::ResourceEvent for Event {
+                    fn name(self) -> &'static str {
+                        [#(#names),*][self as usize]
+                    }
+                }
+            };
+            (declared, quote!(Event))
+        },
+    )
+}
+
+/// The enum of the actions, and its name; without actions, the runtime's empty type.
+pub fn actions(settings: &Settings) -> (TokenStream, TokenStream) {
+    let words = settings.actions.iter().map(|action| &action.name);
+    named("Action", " The actions of the resource.", words).map_or_else(
+        || (TokenStream::new(), quote!(::charter_runtime::generated::NoAction<Entity>)),
+        |(declared, names)| {
+            let declared = quote! {
+                #declared
+                #[automatically_derived]
+                impl ::charter_runtime::generated::ResourceAction for Action {
+                    type Resource = Entity;
+                    fn name(self) -> &'static str {
+                        [#(#names),*][self as usize]
+                    }
+                }
+            };
+            (declared, quote!(Action))
+        },
+    )
+}
+
+/// An enum with a variant for each word, and the words in their order. `None` without words.
+fn named<'w>(name: &str, doc: &str, words: impl Iterator<Item = &'w Word>) -> Option<(TokenStream, Vec<&'w String>)> {
+    let (mut names, mut variants) = (Vec::new(), Vec::<Ident>::new());
+    for word in words {
         // An invalid name was reported; two actions may have the same event.
-        let Ok(mut variant) = syn::parse_str::<Ident>(&upper_camel(&event.text)) else { continue };
-        variant.set_span(event.span);
+        let Ok(mut variant) = syn::parse_str::<Ident>(&upper_camel(&word.text)) else { continue };
+        variant.set_span(word.span);
         if !variants.contains(&variant) {
-            names.push(&event.text);
+            names.push(&word.text);
             variants.push(variant);
         }
     }
-    if names.is_empty() {
-        return (TokenStream::new(), quote!(::charter_runtime::generated::NoEvent));
-    }
+    let name = Ident::new(name, Span::call_site());
     let declared = quote! {
-        /// The events of the resource's actions.
+        #[doc = #doc]
         #[derive(Clone, Copy, Debug)]
-        #[allow(dead_code, reason = "an application may emit none of them by hand")]
-        pub enum Event { #(#variants),* }
-        #[automatically_derived]
-        impl ::charter_runtime::generated::ActionEvent for Event {
-            fn name(self) -> &'static str {
-                [#(#names),*][self as usize]
-            }
-        }
+        #[allow(dead_code, clippy::enum_variant_names, reason = "an application may use none of them")]
+        pub enum #name { #(#variants),* }
     };
-    (declared, quote!(Event))
+    (!names.is_empty()).then_some((declared, names))
 }
 
 /// The metadata of one action.

@@ -9,7 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::Type;
 
-use super::variant_of;
+use super::{choice, variant_of};
 use crate::ast::{Resource, Word};
 
 /// Token parts of an entity.
@@ -27,12 +27,13 @@ struct Parts<'r> {
 /// stubs.
 pub fn expand(resource: &Resource, sound: bool) -> TokenStream {
     let parts = Parts::of(resource);
+    let enums = choice::enums(resource.columns());
     let declarations = declarations(&parts);
     let entity = entity(&parts, &table(resource));
     let column = column(&parts);
     let model = model(&parts, sound);
     let active_model = active_model(&parts);
-    quote!(#declarations #entity #column #model #active_model)
+    quote!(#enums #declarations #entity #column #model #active_model)
 }
 
 impl<'r> Parts<'r> {
@@ -147,6 +148,16 @@ fn column(parts: &Parts<'_>) -> TokenStream {
             // `Self::Err` would be ambiguous with a column `err`.
             fn from_str(name: &str) -> ::core::result::Result<Self, ::charter_runtime::generated::ColumnFromStrErr> {
                 ::charter_runtime::generated::column_named(name)
+            }
+        }
+        #[automatically_derived]
+        impl ::charter_runtime::generated::ResourceColumn for Column {
+            type Resource = Entity;
+        }
+        #[automatically_derived]
+        impl ::core::convert::From<Column> for ::std::string::String {
+            fn from(column: Column) -> Self {
+                ::charter_runtime::generated::IdenStatic::as_str(&column).to_owned()
             }
         }
         #[automatically_derived]

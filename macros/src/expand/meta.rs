@@ -81,13 +81,17 @@ pub fn resource(resource: &Resource) -> TokenStream {
     let reveals = action::reveals(&settings.reveals);
     let deprecated = settings.deprecated.iter().map(deprecation);
     let id = id_variant(resource);
-    let (event, event_type) = action::events(&settings.actions);
+    let extra_events = texts(&settings.extra_events);
+    let (event, event_type) = action::events(settings);
+    let (action, action_type) = action::actions(settings);
     quote! {
         #event
+        #action
         #[automatically_derived]
         impl ::charter_runtime::generated::Resource for Entity {
             const ID: Column = Column::#id;
             type Event = #event_type;
+            type Action = #action_type;
             fn meta() -> &'static ::charter_runtime::generated::ResourceMeta {
                 static META: ::charter_runtime::generated::ResourceMeta = ::charter_runtime::generated::ResourceMeta {
                     name: #name,
@@ -114,6 +118,7 @@ pub fn resource(resource: &Resource) -> TokenStream {
                     custom_fields: #custom_fields,
                     attachments: #attachments,
                     events: #events,
+                    extra_events: #extra_events,
                     fields: &[#(#fields),*],
                     unique: &[#(#unique),*],
                     checks: &[#(#checks),*],

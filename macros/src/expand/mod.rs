@@ -1,6 +1,7 @@
 //! Passes of each derive, in order.
 
 pub mod action;
+mod choice;
 pub mod entity;
 mod meta;
 mod parameters;

@@ -3,14 +3,16 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::meta;
+use super::{choice, meta};
 use crate::ast::Field;
 
 pub fn input(ident: &Ident, fields: &[Field]) -> TokenStream {
     let metas = fields.iter().map(meta::field);
     let names = fields.iter().map(|field| &field.name);
     let idents = fields.iter().map(|field| &field.ident);
+    let enums = choice::enums(fields.iter());
     quote! {
+        #enums
         #[automatically_derived]
         impl ::charter_runtime::generated::Input for #ident {
             const FIELDS: &'static [::charter_runtime::generated::FieldMeta] = &[#(#metas),*];
@@ -28,7 +30,9 @@ pub fn input(ident: &Ident, fields: &[Field]) -> TokenStream {
 pub fn output(ident: &Ident, fields: &[Field]) -> TokenStream {
     let metas = fields.iter().map(meta::field);
     let idents = fields.iter().map(|field| &field.ident);
+    let enums = choice::enums(fields.iter());
     quote! {
+        #enums
         #[automatically_derived]
         impl ::charter_runtime::generated::Output for #ident {
             const FIELDS: &'static [::charter_runtime::generated::FieldMeta] = &[#(#metas),*];

@@ -1,5 +1,6 @@
 //! Resource graph of an application. Every name in the metadata is resolved once, at start-up.
 
+mod abilities;
 mod events;
 mod link;
 mod name_field;
@@ -13,7 +14,7 @@ use charter_model::naming::snake;
 use charter_model::title::TitleFormat;
 use sha2::{Digest, Sha256};
 
-use crate::ability::{ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE};
+use crate::ability::{APPLICATION_READ, APPLICATION_WRITE};
 use crate::db::fold;
 use crate::error::Error;
 use crate::expression::{Node, condition, condition_over};
@@ -31,6 +32,8 @@ pub struct Catalog {
     by_type: HashMap<&'static str, usize>,
     /// Hash of all metadata. It changes if another version of the application can give other responses.
     fingerprint: [u8; 32],
+    /// The abilities of paths that are no resources.
+    mounted_abilities: Vec<&'static str>,
 }
 
 /// One resource with the data derived from its metadata.
@@ -155,7 +158,7 @@ impl Catalog {
         }
         let described: Vec<_> = entries.iter().map(|entry| entry.meta).collect();
         let fingerprint = Sha256::digest(format!("{described:?}")).into();
-        let mut catalog = Catalog { entries, by_name, by_plural, by_type, fingerprint };
+        let mut catalog = Catalog { entries, by_name, by_plural, by_type, fingerprint, mounted_abilities: Vec::new() };
         // An unresolved name could be part of a path, so that conflicts are checked only if all are resolved.
         if problems.is_empty() {
             let restricted = catalog.entries.iter().map(|entry| catalog.is_restricted(entry, &mut problems));
@@ -221,36 +224,14 @@ impl Catalog {
         self.entries.iter().find(|entry| entry.is_attached())
     }
 
-    /// Every ability that some endpoint needs, as the API names it: `products:read` and `products:write`.
-    pub fn abilities(&self) -> BTreeSet<String> {
-        let all = self.with_abilities().flat_map(|entry| {
-            let ability = entry.meta.ability;
-            [format!("{ability}:read"), format!("{ability}:write")]
-        });
-        all.chain([EXPLAIN_ABILITY.to_string()]).collect()
-    }
-
-    /// Every ability that a token or a role can have: `*`, `*:read`, those of the application, those of
-    /// [`Catalog::abilities`], and each verb alone, such as `products:create`.
-    pub fn grantable_abilities(&self) -> BTreeSet<String> {
-        let mut all = self.abilities();
-        all.extend([ALL, ALL_READS, APPLICATION_READ, APPLICATION_WRITE].map(String::from));
-        for entry in self.with_abilities() {
-            all.extend(entry.verbs().map(|verb| format!("{}:{verb}", entry.meta.ability)));
-        }
-        all
-    }
-
-    fn with_abilities(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| entry.is_served() && !entry.is_attached())
-    }
-
     /// Adds the abilities that `application:read` and `application:write` stand for.
     pub fn expand_abilities(&self, mut abilities: Vec<String>) -> Vec<String> {
         for (group, word) in [(APPLICATION_READ, "read"), (APPLICATION_WRITE, "write")] {
             if abilities.iter().any(|ability| ability == group) {
                 let of_application = self.with_abilities().filter(|entry| !entry.behavior.is_platform);
                 abilities.extend(of_application.map(|entry| format!("{}:{word}", entry.meta.ability)));
+                let has_verb = |ability: &&&str| ability.rsplit(':').next() == Some(word);
+                abilities.extend(self.mounted_abilities.iter().filter(has_verb).map(ToString::to_string));
             }
         }
         abilities

@@ -72,6 +72,8 @@ pub struct ResourceMeta {
     pub attachments: bool,
     /// Writes emit the events `<name>.created`, `.updated` and `.deleted`, and those of its actions.
     pub events: bool,
+    /// Events that only the application's code emits: `overdue`, of `loan.overdue`.
+    pub extra_events: &'static [&'static str],
     /// Every field in the order of the single record; [`FieldMeta::shown`] says where it appears.
     pub fields: &'static [FieldMeta],
     /// Sets of fields whose values must be unique together, among the records that are not deleted.

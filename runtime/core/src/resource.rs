@@ -3,12 +3,19 @@
 //! `#[derive(Resource)]` writes data and one-line delegations. The code behind them is compiled once for all resources, which keeps
 //! compile times low.
 
+mod choice;
+mod column;
 mod entity;
 mod slot;
 mod source;
 
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
 use sea_orm::{DbErr, EntityTrait, IntoActiveModel, ModelTrait, Value};
 
+pub use choice::{Choice, StoredChoice, choice_of, read_choice};
+pub use column::{NamedField, ResourceColumn};
 pub use entity::{
     Columns, IdKey, NoRelation, column_definition, column_named, column_type, no_column, read_nullable_row, read_row,
 };
@@ -22,25 +29,47 @@ pub trait Resource: EntityTrait<Model: Record + IntoActiveModel<Self::ActiveMode
     /// The column of the primary key, which is always `id`.
     const ID: Self::Column;
 
-    /// The events that its actions declare.
-    type Event: ActionEvent;
+    /// The events that it declares beyond those of the standard operations.
+    type Event: ResourceEvent;
+
+    /// Its actions.
+    type Action: ResourceAction<Resource = Self>;
 
     fn meta() -> &'static ResourceMeta;
 }
 
-/// An event that an action of a resource declares: what [`Draft::emit`](crate::ops::Draft::emit) takes.
-pub trait ActionEvent {
+/// An event that a resource declares: what [`Draft::emit`](crate::ops::Draft::emit) takes.
+pub trait ResourceEvent {
     /// `given_back`, of `loan.given_back`.
     fn name(self) -> &'static str;
 }
 
-/// The event type of a resource whose actions declare no events.
+/// The event type of a resource that declares no events.
 #[derive(Debug, Clone, Copy)]
 pub enum NoEvent {}
 
-impl ActionEvent for NoEvent {
+impl ResourceEvent for NoEvent {
     fn name(self) -> &'static str {
         match self {}
+    }
+}
+
+/// An action of a resource: what [`run_action`](crate::ops::run_action) takes.
+pub trait ResourceAction {
+    type Resource: Resource;
+
+    /// `give_back`
+    fn name(self) -> &'static str;
+}
+
+/// The action type of a resource without actions.
+pub struct NoAction<R>(PhantomData<R>, Infallible);
+
+impl<R: Resource> ResourceAction for NoAction<R> {
+    type Resource = R;
+
+    fn name(self) -> &'static str {
+        match self.1 {}
     }
 }
 

@@ -56,6 +56,31 @@ pub fn upper_camel(name: &str) -> String {
     name.split('_').map(label).collect()
 }
 
+/// The variants of an enum for these values: `in progress` is `InProgress`, and `2 days` is `_2Days`. `None` if a value has
+/// no such name, or if two have the same.
+pub fn variants<'v>(values: impl IntoIterator<Item = &'v str>) -> Option<Vec<String>> {
+    let mut variants = Vec::new();
+    for value in values {
+        let variant = variant(value).filter(|variant| !variants.contains(variant))?;
+        variants.push(variant);
+    }
+    Some(variants)
+}
+
+fn variant(value: &str) -> Option<String> {
+    // Letters beyond these may not be part of a name in Rust.
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c.is_alphabetic() && ('À'..='ɏ').contains(&c);
+    if value.chars().any(|c| c.is_alphanumeric() && !is_letter(c)) {
+        return None;
+    }
+    let name: String = value.split(|c| !is_letter(c)).map(label).collect();
+    match name.chars().next()? {
+        first if first.is_ascii_digit() => Some(format!("_{name}")),
+        _ if name == "Self" => None,
+        _ => Some(name),
+    }
+}
+
 /// `product_group` is `productGroup`, as clients ask for an include.
 pub fn lower_camel(name: &str) -> String {
     let upper = upper_camel(name);
@@ -136,6 +161,17 @@ mod tests {
         assert_eq!(to_snake_case("Exchange-Rate"), "exchange_rate");
         assert_eq!(to_snake_case("isActive"), "is_active");
         assert_eq!([to_snake_case("ID"), to_snake_case("skuID"), to_snake_case("APIKey")], ["id", "sku_id", "api_key"]);
+    }
+
+    #[test]
+    fn variants_of_values() {
+        let variants = |values: &[&str]| variants(values.iter().copied());
+        let names = variants(&["open", "in progress", "loss_and_damage", "Time shown as", "2 days", "größer", "USD"]);
+        let expected = ["Open", "InProgress", "LossAndDamage", "TimeShownAs", "_2Days", "Größer", "USD"];
+        assert_eq!(names.expect("names"), expected);
+        for values in [&["+", "-"][..], &["a b", "a_b"], &["self"], &["開く"], &["x²"], &[""]] {
+            assert_eq!(variants(values), None, "{values:?}");
+        }
     }
 
     #[test]

@@ -76,7 +76,11 @@ pub fn route() -> Route {
 trait Rules {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
-    fn after_commit(context: &Context<'_>, definition: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(
+        context: &Context<'_>,
+        definition: &Model,
+        before: Option<&Model>,
+    ) -> impl Future<Output = Result<()>> + Send;
     fn consequences(
         context: &Context<'_>,
         verb: &str,
@@ -90,7 +94,10 @@ impl Rules for Entity {
             let known = context.catalog().entries().iter().filter(|e| e.meta.custom_fields).map(|e| e.meta.plural);
             if !known.clone().any(|plural| plural == entity_type) {
                 let hint = hint(&entity_type, known);
-                draft.error("entity_type", format!("must be the plural name of a resource with custom fields{hint}"));
+                draft.error(
+                    Column::EntityType,
+                    format!("must be the plural name of a resource with custom fields{hint}"),
+                );
             }
         }
         if draft.before.is_none() {
@@ -100,8 +107,8 @@ impl Rules for Entity {
         let choices = draft.model.choices.try_as_ref().cloned();
         let (Some(field_type), Some(choices)) = (field_type, choices) else { return Ok(()) };
         match (field_type == CustomFieldType::Choice, choices.as_array().is_none_or(Vec::is_empty)) {
-            (true, true) => draft.error("choices", "must contain at least one choice"),
-            (false, false) => draft.error("choices", "are allowed for the type choice only"),
+            (true, true) => draft.error(Column::Choices, "must contain at least one choice"),
+            (false, false) => draft.error(Column::Choices, "are allowed for the type choice only"),
             _ => {}
         }
         if choices
@@ -110,11 +117,11 @@ impl Rules for Entity {
             .flatten()
             .any(|choice| choice.as_str().is_none_or(|text| text.trim().is_empty()))
         {
-            draft.error("choices", "must not be blank: an empty text clears the field");
+            draft.error(Column::Choices, "must not be blank: an empty text clears the field");
         }
         let mut seen = HashSet::new();
         for choice in choices.as_array().into_iter().flatten().filter(|choice| !seen.insert(choice.to_string())) {
-            draft.error("choices", format!("contain {choice} twice"));
+            draft.error(Column::Choices, format!("contain {choice} twice"));
         }
         Ok(())
     }
@@ -129,7 +136,7 @@ impl Rules for Entity {
     }
 
     /// Creates or drops the indexes in the background.
-    async fn after_commit(context: &Context<'_>, _definition: &Model) -> Result<()> {
+    async fn after_commit(context: &Context<'_>, _definition: &Model, _: Option<&Model>) -> Result<()> {
         context.state().custom_fields_changed.notify();
         Ok(())
     }
@@ -162,7 +169,7 @@ async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) 
     let others = Entity::find().filter(Column::EntityType.eq(entity_type));
     // Limited because each has indexes, which every write maintains and PostgreSQL locks with the table.
     if others.clone().count(context.db()).await? >= MAX_FIELDS_PER_ENTITY {
-        draft.error("entity_type", format!("has {MAX_FIELDS_PER_ENTITY} custom fields, which is the maximum"));
+        draft.error(Column::EntityType, format!("has {MAX_FIELDS_PER_ENTITY} custom fields, which is the maximum"));
     }
     let Some(name) = draft.model.name.try_as_ref() else { return Ok(()) };
     let negated = [Some(format!("{name}{NEGATION}")), name.strip_suffix(NEGATION).map(String::from)];
@@ -170,7 +177,7 @@ async fn check_against_others(context: &Context<'_>, draft: &mut Draft<Entity>) 
     if let Some(other) = alike.one(context.db()).await? {
         let problem =
             format!("conflicts with `{}`: names that differ only by `{NEGATION}` are ambiguous in filters", other.name);
-        draft.error("name", problem);
+        draft.error(Column::Name, problem);
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::language::Tables;
 use crate::panel::{PanelCard, PanelExtensions, PanelPage};
 use crate::seed;
 use crate::server::{
-    ConcurrencyLimiter, Mount, OpenDoors, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns,
+    ConcurrencyLimiter, Mount, MountAccess, OpenDoors, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns,
 };
 use charter_core::crypto::SecretKey;
 use charter_core::db::{Db, Dialect};
@@ -97,25 +97,26 @@ impl App {
             import::row::route(),
         ];
         let platform = platform.map(|route| Route { is_platform: true, ..route });
+        let jobs: Vec<Job> = routes.iter().flat_map(|route| &route.jobs).copied().map(Job::from).collect();
+        let history = (!jobs.is_empty()).then(job_history);
         App {
             name,
-            routes: routes.into_iter().chain(platform).collect(),
+            routes: routes.into_iter().chain(platform).chain(history).collect(),
             seeds: &[],
             languages: &[],
             migrate: migrate::<M>,
             demo: None,
             mounts: Vec::new(),
-            jobs: Vec::new(),
+            jobs,
             extensions: Extensions::default(),
             panel_extensions: PanelExtensions::default(),
         }
     }
 
-    /// Adds routes that are not resources, such as the callback of a payment service. They take precedence over all routes but
-    /// those of `/health`. A handler in an [`Endpoint`](crate::server::Endpoint) gets the request log, the limits and the error
-    /// responses of all routes; it authenticates its callers itself ([`authenticate`](crate::server::authenticate())).
-    pub fn mount(mut self, paths: Mount) -> App {
-        self.mounts.push(paths);
+    /// Adds a path that is no resource, such as a report or the callback of a payment service. It takes precedence over all paths but
+    /// those of `/health`, and has the request log, the limits, the checks of abilities and the error responses of all paths.
+    pub fn mount(mut self, mount: Mount) -> App {
+        self.mounts.push(mount);
         self
     }
 
@@ -127,13 +128,30 @@ impl App {
         self
     }
 
-    /// Adds a background job. The first one adds the resource `background_jobs`, with the history of all jobs.
+    /// Adds a background job that code queues. The first job adds the resource `background_jobs`, with the history of all
+    /// jobs.
     pub fn job(mut self, job: Job) -> App {
         if self.jobs.is_empty() {
-            self.routes.push(Route { is_platform: true, ..job::record::route() });
+            self.routes.push(job_history());
         }
         self.jobs.push(job);
         self
+    }
+
+    /// The abilities of its mounted paths.
+    fn mounted_abilities(&self) -> Result<Vec<&'static str>> {
+        for (position, mount) in self.mounts.iter().enumerate() {
+            mount.check()?;
+            let is_same = |other: &Mount| (other.method, other.path) == (mount.method, mount.path);
+            if self.mounts[..position].iter().any(is_same) {
+                return Err(Error::internal(format!("`{} /{}` is mounted twice", mount.method, mount.path)));
+            }
+        }
+        let ability = |mount: &Mount| match mount.access {
+            MountAccess::Ability(ability) => Some(ability),
+            MountAccess::AnyToken | MountAccess::Public => None,
+        };
+        Ok(self.mounts.iter().filter_map(ability).collect())
     }
 
     /// Adds a page to the panel.
@@ -183,6 +201,7 @@ impl App {
         wait: Duration,
     ) -> Result<Arc<ServerState>> {
         let catalog = link_routes(&self.routes).map_err(Error::internal)?;
+        let catalog = catalog.with_mounted_abilities(self.mounted_abilities()?);
         let db = Db::connect_within(wait, &config.database_url, config.database_pool, limit).await;
         let db = db.map_err(|error| Error::internal(format!("could not open the database: {error}")))?;
         let (webhooks, mails, jobs) = (webhook::Metrics::default(), mail::Metrics::default(), job::Metrics::default());
@@ -326,6 +345,11 @@ impl App {
         let changed = after.into_iter().filter(|now| !before.contains(now));
         Ok(changed.map(|(name, _)| name).collect())
     }
+}
+
+/// The resource `background_jobs`.
+fn job_history() -> Route {
+    Route { is_platform: true, ..job::record::route() }
 }
 
 fn migrate<M: MigratorTrait>(db: &Db, direction: Direction) -> BoxFuture<'_, Result<Vec<(String, bool)>>> {

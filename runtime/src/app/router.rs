@@ -21,7 +21,7 @@ pub fn router(state: &Arc<ServerState>) -> Router {
     let page = |path: &str, page: DocsPage| Router::with_path(path).goal(Endpoint::new(state.clone(), page));
     // Neither health checks nor files are compressed: files have ranges and tags of their bytes, and most are compressed already.
     let compressed = || Router::new().hoop(Compression::new());
-    let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount(state)));
+    let mounted = state.mounts.iter().fold(compressed(), |router, mount| router.push(mount.router(state)));
     let mut records = mounted.push(resource_router::router(state));
     if state.config.mcp {
         records = records.push(Router::with_path(MCP_PATH).goal(Endpoint::new(state.clone(), Mcp::new(state))));

@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use serde_json::{Value, json};
 
 use super::output;
-use crate::server::ServerState;
+use crate::server::{Mount, MountAccess, ServerState};
 use charter_core::ability;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
@@ -24,12 +24,14 @@ pub(super) fn command(format: Arg) -> Command {
     Command::new("can")
         .about("Show which rule allows or denies a request with this token; exits with 1 if it is denied")
         .arg(Arg::new("token").required(true).help("Token, or its id; `public` for a request without a token"))
+        .arg(Arg::new("action").required(true).help(
+            "list, show, create, update, delete, restore, the name of an action, or the method of a mounted path",
+        ))
         .arg(
-            Arg::new("action")
+            Arg::new("target")
                 .required(true)
-                .help("list, show, create, update, delete, restore, or the name of an action"),
+                .help("`users` for the whole resource, `users/7` for one record, or `/overdue` for a mounted path"),
         )
-        .arg(Arg::new("target").required(true).help("`users` for the whole resource, or `users/7` for one record"))
         .arg(format)
 }
 
@@ -61,9 +63,14 @@ impl Checks {
 
 pub(super) async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
     let argument = |name: &str| matches.get_one::<String>(name).map(String::as_str).unwrap_or_default();
-    let (entry, method, id) = target(state, argument("action"), argument("target"))?;
     let mut checks = Checks::default();
-    run_checks(state, &mut checks, argument("token"), entry, &method, id).await?;
+    let (action, name, token) = (argument("action"), argument("target"), argument("token"));
+    if name.starts_with('/') {
+        check_mount(state, &mut checks, token, mount(state, action, name)?).await?;
+    } else {
+        let (entry, method, id) = target(state, action, name)?;
+        run_checks(state, &mut checks, token, entry, &method, id).await?;
+    }
     output::print(matches, &["rule", "verdict", "why"], &checks.rows)?;
     match checks.denied {
         None => Ok(()),
@@ -91,6 +98,47 @@ fn target<'s>(state: &'s ServerState, action: &str, target: &str) -> Result<(&'s
     Ok((entry, method, id))
 }
 
+/// The mounted path of `get /overdue`.
+fn mount<'s>(state: &'s ServerState, method: &str, path: &str) -> Result<&'s Mount> {
+    let found =
+        state.mounts.iter().find(|mount| mount.method.eq_ignore_ascii_case(method) && mount.full_path() == path);
+    found.ok_or_else(|| {
+        let known = state.mounts.iter().map(|mount| format!("{} {}", mount.method.to_lowercase(), mount.full_path()));
+        let known: Vec<String> = known.collect();
+        let wanted = format!("{method} {path}");
+        Error::internal(format!("nothing is mounted at `{wanted}`{}", hint(&wanted, known.iter().map(String::as_str))))
+    })
+}
+
+/// Runs the checks of a mounted path: 401, 403.
+async fn check_mount(state: &Arc<ServerState>, checks: &mut Checks, token: &str, mount: &Mount) -> Result<()> {
+    if mount.access == MountAccess::Public {
+        checks.add("token", Ok("none is required".into()));
+        return Ok(());
+    }
+    let Some(token) = check_token(state, checks, token).await? else { return Ok(()) };
+    let caller = caller_of(state, token).await?;
+    let is_active = if caller.is_active { Ok(String::new()) } else { Err(Error::UserDeactivated) };
+    if checks.add("user", is_active)
+        && let MountAccess::Ability(ability) = mount.access
+    {
+        checks.add("ability", caller.need_ability(ability).map(|()| ability.into()));
+    }
+    Ok(())
+}
+
+/// The token, if it is valid.
+async fn check_token(state: &ServerState, checks: &mut Checks, token: &str) -> Result<Option<token::Model>> {
+    let Some(token) = find(state, token).await? else {
+        checks.add("token", Err(Error::InvalidToken));
+        return Ok(None);
+    };
+    let description = format!("{} `{}`", token.id, token.name);
+    let expired = token.expires_at.is_some_and(|at| at <= state.clock.now());
+    let is_valid = checks.add("token", if expired { Err(Error::InvalidToken) } else { Ok(description) });
+    Ok(is_valid.then_some(token))
+}
+
 /// Runs the checks in the order of the API: 401, 403, 404.
 async fn run_checks(
     state: &Arc<ServerState>,
@@ -105,15 +153,7 @@ async fn run_checks(
         checks.add("public", door.ok_or(Error::Unauthenticated));
         return Ok(());
     }
-    let Some(token) = find(state, token).await? else {
-        checks.add("token", Err(Error::InvalidToken));
-        return Ok(());
-    };
-    let description = format!("{} `{}`", token.id, token.name);
-    let expired = token.expires_at.is_some_and(|at| at <= state.clock.now());
-    if !checks.add("token", if expired { Err(Error::InvalidToken) } else { Ok(description) }) {
-        return Ok(());
-    }
+    let Some(token) = check_token(state, checks, token).await? else { return Ok(()) };
     let owner = user::Entity::find_by_id(token.user_id).one(state.db.reader()).await?.ok_or(Error::InvalidToken)?;
     let caller = caller_of(state, token).await?;
     let user = if caller.is_admin { format!("{}, an administrator", owner.email) } else { owner.email };

@@ -81,7 +81,10 @@ async fn serve_on(app: &App, state: &Arc<ServerState>, mut signals: Signals) -> 
 
 /// Lists all routes.
 pub(super) fn routes(state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
-    let rows: Vec<_> = ops::routes(state).iter().map(|route| json!(route)).collect();
+    let mounted = state.mounts.iter().map(|mount| {
+        json!({ "method": mount.method, "path": mount.full_path(), "ability": mount.access_text(), "permission": null })
+    });
+    let rows: Vec<_> = ops::routes(state).iter().map(|route| json!(route)).chain(mounted).collect();
     let has_doors = rows.iter().any(|row| row.get("public").is_some());
     let columns = ["method", "path", "ability", "permission", "public"];
     output::print(matches, if has_doors { &columns } else { &columns[..4] }, &rows)

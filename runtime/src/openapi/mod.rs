@@ -14,6 +14,7 @@ mod example;
 mod filter;
 mod header;
 mod list;
+mod mounted;
 pub(crate) mod node;
 mod number_pattern;
 mod on_delete;
@@ -135,6 +136,10 @@ fn paths(state: &ServerState, form: FilterForm) -> Node {
     for (path, operation) in service::operations(&state.catalog).into_iter().chain([search::operation(&state.catalog)])
     {
         paths.set(path, Node::object().with("get", operation));
+    }
+    for mount in &state.mounts {
+        let path = paths.get(&mount.full_path()).cloned().unwrap_or_else(Node::object);
+        paths.set(mount.full_path(), path.with(mount.method.to_ascii_lowercase(), mounted::operation(mount)));
     }
     paths
 }

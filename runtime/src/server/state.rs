@@ -5,16 +5,11 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use salvo::Router;
-
-use super::{ConcurrencyLimiter, OpenDoors, RateLimit, ResponseBudget, SignInGuard};
+use super::{ConcurrencyLimiter, Mount, OpenDoors, RateLimit, ResponseBudget, SignInGuard};
 use crate::config::Config;
 use crate::language::Tables;
 use charter_core::ops::State;
 use charter_platform::auth::oidc;
-
-/// Builds the routes that an application adds.
-pub type Mount = fn(&Arc<ServerState>) -> Router;
 
 /// Rate limits of sign-in attempts.
 #[derive(Debug)]

@@ -134,8 +134,9 @@ fn within(resource: &Resource, problems: &mut Problems) {
     let search = resource.search.iter().map(|name| ("search field", name.as_str(), name.span));
     let ordered = resource.ordered.iter().map(|name| ("ordered field", name.as_str(), name.span));
     let unindexed = resource.unindexed.iter().map(|name| ("unindexed field", name.as_str(), name.span));
+    let emits = resource.emits.iter().map(|name| ("event", name.as_str(), name.span));
     let mut seen: BTreeMap<(&str, &str), Span> = BTreeMap::new();
-    for (what, word, span) in hooks.chain(operations).chain(search).chain(ordered).chain(unindexed) {
+    for (what, word, span) in hooks.chain(operations).chain(search).chain(ordered).chain(unindexed).chain(emits) {
         if let Some(first) = seen.insert((what, word), span) {
             let message = format!("the {what} `{word}` is listed twice");
             problems.push(Diagnostic::new(Code::NameTaken, span, message, "again").related(first, "first here"));

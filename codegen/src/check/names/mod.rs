@@ -53,6 +53,12 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
             snake_case("an event", event, problems);
         }
     }
+    for event in &resource.emits {
+        snake_case("an event", event, problems);
+    }
+    for job in &resource.jobs {
+        snake_case("a job", &job.name, problems);
+    }
     ambiguous(resource, problems);
 }
 

@@ -25,12 +25,31 @@ pub const ENTRIES: &[Entry] = &[
     },
     Entry {
         code: Code::ActionEvent,
-        title: "an event that an action cannot have",
+        title: "an event that a resource cannot have",
         explanation: "An action that changes its record can name the event that it emits in place of `updated`. It \
-            cannot if the resource has no events, if the action changes no record, or if it creates one. `created`, \
+            cannot if the resource has no events, if the action changes no record, or if it creates one. `emits` names \
+            events that only code emits. `created`, \
             `updated` and `deleted` are the events of the standard operations, and `restored` that of a restore.",
         wrong: "# resources/loan.yaml\nresource: loan\nactions:\n  give_back: { on: record, event: given_back }\n",
         right: "# resources/loan.yaml\nresource: loan\nevents: true\nactions:\n  give_back: { on: record, event: given_back }\n",
+    },
+    Entry {
+        code: Code::JobMisfit,
+        title: "a job that cannot run as declared",
+        explanation: "`every` and `timeout` are a number with a unit, `s`, `m`, `h` or `d`: an interval from 10 seconds \
+            to 366 days, and a timeout from 1 second to 24 hours. `attempts` is from 1 to 20. Each job of an \
+            application has a name of its own, which no hook and no action of its resource has: each is a function.",
+        wrong: "# resources/loan.yaml\nresource: loan\njobs:\n  remind_overdue: { every: 5 minutes }\n",
+        right: "# resources/loan.yaml\nresource: loan\njobs:\n  remind_overdue: { every: 5m }\n",
+    },
+    Entry {
+        code: Code::ExternalAction,
+        title: "an external action that changes its record",
+        explanation: "An external action waits for another server, and runs without a transaction, so that it holds no \
+            locks. The server can then not store the record that it returns. Such an action has an `output`, and its \
+            function opens a transaction for the changes that it makes.",
+        wrong: "# resources/order.yaml\nresource: order\nactions:\n  pay: { on: record, external: true }\n",
+        right: "# resources/order.yaml\nresource: order\nactions:\n  pay: { on: record, external: true, answer: payment, output: { state: string(20) } }\n",
     },
     Entry {
         code: Code::IdleHook,

@@ -2,12 +2,14 @@
 //! `docs/yaml-reference.md` use these tables.
 
 mod field;
+mod jobs;
 mod record_rules;
 mod relation;
 mod resource;
 mod states;
 
 pub use field::{DEFAULT_EXPRESSION, DEPRECATED, FIELD, INPUT, OUTPUT};
+pub use jobs::JOB;
 pub use record_rules::{CHECK, UNIQUE};
 pub use relation::{ACTION, INCLUDE};
 pub use resource::{ACCESS, PERMISSION, PUBLIC, RESOURCE};
@@ -97,6 +99,8 @@ pub enum Shape {
     States,
     /// A mapping from names to transitions.
     Transitions,
+    /// A mapping from names to background jobs.
+    Jobs,
     /// A name, or a list of names.
     NameOrNames,
     /// A mapping from fields to single values.

@@ -122,6 +122,13 @@ pub static ACTION: Table = Table {
             "message: the book is back already",
             "The error message if the condition of `if` does not allow it.",
         ),
+        key(
+            "external",
+            Shape::Flag,
+            "`false`",
+            "external: true",
+            "The function waits for another server: it runs without a transaction, and once for each `Idempotency-Key`. Such an action has an `output`.",
+        ),
         DEPRECATION,
         key(
             "description",

@@ -96,6 +96,13 @@ pub static RESOURCE: Table = Table {
             "Writes emit `<name>.created`, `.updated` and `.deleted`; with `delete: soft` also `.restored`.",
         ),
         key(
+            "emits",
+            Shape::Names,
+            "none",
+            "emits: [overdue]",
+            "Further events, which only code emits: `draft.emit(Event::Overdue)` emits `<name>.overdue`.",
+        ),
+        key(
             "timestamps",
             Shape::Word(TimestampForm::WORDS),
             "`seconds`",
@@ -276,6 +283,13 @@ pub static RESOURCE: Table = Table {
             "none",
             "hooks: [before_save]",
             "Points at which code in `src/resources/<name>.rs` runs. Each becomes a function that must be implemented.",
+        ),
+        key(
+            "jobs",
+            Shape::Jobs,
+            "none",
+            "jobs: { remind_overdue: { every: 1h } }",
+            "Background jobs at regular times. Each becomes a function that `src/resources/<name>.rs` must implement. See [jobs](jobs.md).",
         ),
         key(
             "seed",

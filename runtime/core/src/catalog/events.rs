@@ -4,7 +4,8 @@ use super::Entry;
 use crate::meta::{ActionMeta, ActionMethod, ActionOutput, Operation};
 
 impl Entry {
-    /// The events that the resource can emit: those of its plain operations, then those of its actions.
+    /// The events that the resource can emit: those of its plain operations, then those of its actions and
+    /// of its code.
     pub fn events(&self) -> Vec<String> {
         let meta = self.meta;
         if !meta.events {
@@ -20,7 +21,7 @@ impl Entry {
             ("restored", meta.keeps_deleted()),
         ];
         let mut names: Vec<&str> = plain.iter().filter(|(_, emitted)| *emitted).map(|(name, _)| *name).collect();
-        for event in meta.actions.iter().filter_map(|a| a.event) {
+        for event in meta.actions.iter().filter_map(|a| a.event).chain(meta.extra_events.iter().copied()) {
             if !names.contains(&event) {
                 names.push(event);
             }

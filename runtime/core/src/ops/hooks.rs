@@ -4,6 +4,7 @@ use sea_orm::Value;
 
 use super::input;
 use super::input::changeset::Changes;
+use super::input::embedded;
 use super::input::rules;
 use super::route::SaveHook;
 use crate::catalog::Entry;
@@ -77,23 +78,32 @@ impl<'a> RunningHook<'a> {
         for (field, value) in &set {
             match input::read_value_of(field, value) {
                 Ok(value) => changes.set(field.name, value),
-                Err(problem) => return Err(self.invalid_value(field.name, &problem)),
+                Err(problem) => return Err(self.invalid_value(changes.meta.name, field.name, &problem)),
             }
         }
         Ok(())
     }
 
+    /// [`RunningHook::verify`], and checks the embedded records that the hook set.
+    ///
+    /// # Errors
+    /// [`Error::Internal`], which names the hook and the field; those of the database.
+    pub async fn settle(&self, context: &Context<'_>, before: &[Option<Value>], changes: &mut Changes) -> Result<()> {
+        self.verify(before, changes)?;
+        embedded::check_drafted(context, self, changes).await
+    }
+
     /// The error without the value, which may be a secret.
-    fn invalid_value(&self, field: &str, problem: &str) -> Error {
+    fn invalid_value(&self, changed: &str, field: &str, problem: &str) -> Error {
         let RunningHook { resource, hook, .. } = self;
-        Error::internal(format!("{resource}.{hook} sets {resource}.{field} to a value that {problem}"))
+        Error::internal(format!("{resource}.{hook} sets {changed}.{field} to a value that {problem}"))
     }
 }
 
 /// Runs a hook that may change the record to store, and validates the values that it set.
 ///
 /// # Errors
-/// The hook's own, and those of [`RunningHook::enter`] and [`RunningHook::verify`].
+/// The hook's own, and those of [`RunningHook::enter`] and [`RunningHook::settle`].
 pub(super) async fn save(
     context: &Context<'_>,
     entry: &Entry,
@@ -103,7 +113,7 @@ pub(super) async fn save(
     let running = RunningHook::enter(context, entry.meta, name)?;
     let before = changes.values().to_vec();
     hook(&context.within_hook(&running), changes).await?;
-    running.verify(&before, changes)?;
+    running.settle(context, &before, changes).await?;
     // A rule between two fields can fail with one value from the hook and one from the client.
     rules::check_record(context, changes).await
 }

@@ -12,6 +12,7 @@ use sea_orm::QueryResult;
 use super::action::ActionHandler;
 use super::consequences::Consequence;
 use super::input::changeset::Changes;
+use super::schedule::ScheduledJob;
 use crate::catalog::Behavior;
 use crate::db::Row;
 use crate::error::Result;
@@ -27,6 +28,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub(super) type SaveHook = for<'a> fn(&'a Context<'a>, &'a mut Changes) -> BoxFuture<'a, Result<()>>;
 /// Runs with a stored record.
 pub(super) type RecordHook = for<'a> fn(&'a Context<'a>, &'a QueryResult) -> BoxFuture<'a, Result<()>>;
+/// Runs with a stored record, and the record before the write, `None` for a new one.
+pub(super) type SavedHook =
+    for<'a> fn(&'a Context<'a>, &'a QueryResult, Option<&'a QueryResult>) -> BoxFuture<'a, Result<()>>;
 /// Returns the condition for the records that the caller may see, or `None` for all.
 pub(super) type ScopeHook = for<'a> fn(&'a Context<'a>) -> Option<Condition>;
 /// Returns the JSON of a computed field for each row. The rows contain the columns that the field is computed from.
@@ -46,10 +50,10 @@ pub struct Hooks {
     /// Adds errors to those of the rules. Values that could not be read are not set.
     pub check: Option<SaveHook>,
     pub before_save: Option<SaveHook>,
-    pub after_save: Option<RecordHook>,
+    pub after_save: Option<SavedHook>,
     pub before_delete: Option<RecordHook>,
     pub after_delete: Option<RecordHook>,
-    pub after_commit: Option<RecordHook>,
+    pub after_commit: Option<SavedHook>,
     pub scope: Option<ScopeHook>,
     /// Limits lists further than `scope`.
     pub list_scope: Option<ScopeHook>,
@@ -67,6 +71,8 @@ pub struct Route {
     pub meta: &'static ResourceMeta,
     pub hooks: Hooks,
     pub actions: Vec<(&'static str, ActionHandler)>,
+    /// Its background jobs.
+    pub jobs: Vec<ScheduledJob>,
     /// True for the resource of attachments: see [`Behavior::is_attached`].
     pub is_attached: bool,
     /// See [`Behavior::receives_file`].
@@ -85,6 +91,7 @@ impl Route {
             meta: R::meta(),
             hooks: Hooks::default(),
             actions: Vec::new(),
+            jobs: Vec::new(),
             is_attached: false,
             receives_file: false,
             is_platform: false,
@@ -118,14 +125,20 @@ impl fmt::Debug for Route {
 /// Wraps an entity and its behaviour trait in a [`Route`]($crate::ops::Route): one line for each resource.
 ///
 /// `actions` names each action in the form of its method: `record complete`, `record_input pause: PauseInput`,
-/// `record_created clone`, `record_input_created copy: CopyInput`, `record_output quote`, `record_input_output quote: QuoteInput`, `collection stats`, `collection_input convert: ConvertInput`.
+/// `record_created clone`, `record_input_created copy: CopyInput`, `record_output quote`, `record_input_output quote: QuoteInput`, `collection stats`, `collection_input convert: ConvertInput`. `jobs` names each job
+/// with its schedule: `jobs(remind_overdue: Schedule::every(3600))`.
 #[macro_export]
 macro_rules! route {
-    ($entity:ty, $behaviour:path, hooks($($hook:ident),*), actions($($form:ident $action:ident $(: $input:ty)?),*)) => {{
+    ($entity:ty, $behaviour:path, hooks($($hook:ident),*), actions($($form:ident $action:ident $(: $input:ty)?),*) $(, jobs($($job:ident: $schedule:expr),*))?) => {{
         #[allow(unused_mut)]
         let mut route = $crate::generated::Route::of::<$entity>();
         $($crate::route!(@hook route, $entity, $behaviour, $hook);)*
         $($crate::route!(@action route, $entity, $behaviour, $form, $action $(, $input)?);)*
+        $($(route.jobs.push($crate::generated::ScheduledJob {
+            name: stringify!($job),
+            schedule: $schedule,
+            run: |context| Box::pin(async move { <$entity as $behaviour>::$job(context).await }),
+        });)*)?
         route
     }};
     (@hook $route:ident, $entity:ty, $behaviour:path, before_save) => {
@@ -151,6 +164,19 @@ macro_rules! route {
     (@hook $route:ident, $entity:ty, $behaviour:path, consequences) => {
         $route.hooks.consequences = Some(|context, verb, ids| Box::pin(async move {
             <$entity as $behaviour>::consequences(context, verb, ids).await
+        }));
+    };
+    (@hook $route:ident, $entity:ty, $behaviour:path, after_save) => {
+        $crate::route!(@saved $route, $entity, $behaviour, after_save);
+    };
+    (@hook $route:ident, $entity:ty, $behaviour:path, after_commit) => {
+        $crate::route!(@saved $route, $entity, $behaviour, after_commit);
+    };
+    (@saved $route:ident, $entity:ty, $behaviour:path, $hook:ident) => {
+        $route.hooks.$hook = Some(|context, row, before| Box::pin(async move {
+            let model = $crate::generated::model::<$entity>(row)?;
+            let before = before.map($crate::generated::model::<$entity>).transpose()?;
+            <$entity as $behaviour>::$hook(context, &model, before.as_ref()).await
         }));
     };
     (@hook $route:ident, $entity:ty, $behaviour:path, $hook:ident) => {

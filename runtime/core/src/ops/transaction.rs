@@ -132,12 +132,17 @@ impl std::fmt::Debug for PendingHook {
     }
 }
 
-/// Queues the resource's `after_commit` hook for after the commit, with the record as it is stored now, and for a singleton
-/// the signal of its change. A change queues it; an action that changes no field of its record does so itself.
+/// Queues the resource's `after_commit` hook for after the commit, with the record as it is stored now and as it was before,
+/// and for a singleton the signal of its change. A change queues it; an action that changes no field of its record does so itself.
 ///
 /// # Errors
 /// If the database fails.
-pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
+pub async fn after_commit(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    before: Option<Arc<QueryResult>>,
+) -> Result<()> {
     if entry.meta.singleton {
         let signal: Work = Box::new(|context| {
             Box::pin(async move {
@@ -149,15 +154,21 @@ pub async fn after_commit(context: &Context<'_>, entry: &Entry, id: i64) -> Resu
     }
     if context.route(entry).hooks.after_commit.is_some() {
         let row = records::load(context, entry, id, &Condition::always(), false).await?;
-        after_commit_of(context, entry, row.ok_or(Error::NotFound)?);
+        after_commit_of(context, entry, row.ok_or(Error::NotFound)?, before);
     }
     Ok(())
 }
 
 /// The same for a deleted record, with the record as it was before.
-pub(super) fn after_commit_of(context: &Context<'_>, entry: &Entry, row: Arc<QueryResult>) {
+pub(super) fn after_commit_of(
+    context: &Context<'_>,
+    entry: &Entry,
+    row: Arc<QueryResult>,
+    before: Option<Arc<QueryResult>>,
+) {
     if let Some(hook) = context.route(entry).hooks.after_commit {
-        work_after_commit(context, entry, Box::new(move |context| Box::pin(async move { hook(context, &row).await })));
+        let work: Work = Box::new(move |context| Box::pin(async move { hook(context, &row, before.as_deref()).await }));
+        work_after_commit(context, entry, work);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::catalog::Entry;
 use crate::custom_field::CustomKind;
 use crate::meta::{FieldMeta, ResourceMeta};
 use crate::record::{RequiredParents, Source};
+use crate::resource::NamedField;
 
 /// A condition in SQL's three-valued logic.
 #[derive(Debug, Clone)]
@@ -143,14 +144,24 @@ impl Condition {
     }
 
     /// A field of the record equals a value.
-    pub fn equals(field: &'static FieldMeta, value: impl Into<Value>) -> Condition {
-        Condition::test(Source::own(field), Test::Compare(Comparison::Equal, value.into()))
+    pub fn equals(field: impl NamedField, value: impl Into<Value>) -> Condition {
+        Condition::compare(field, Comparison::Equal, value)
+    }
+
+    /// A comparison of a field of the record.
+    pub fn compare(field: impl NamedField, comparison: Comparison, value: impl Into<Value>) -> Condition {
+        Condition::test(Source::own(field.field()), Test::Compare(comparison, value.into()))
+    }
+
+    /// A field of the record is null.
+    pub fn is_null(field: impl NamedField) -> Condition {
+        Condition::test(Source::own(field.field()), Test::Null { negated: false })
     }
 
     /// A field of the record has one of these ids.
-    pub fn is_one_of(field: &'static FieldMeta, ids: &[i64]) -> Condition {
+    pub fn is_one_of(field: impl NamedField, ids: &[i64]) -> Condition {
         let values = ids.iter().map(|id| (*id).into()).collect();
-        Condition::test(Source::own(field), Test::In { values, negated: false })
+        Condition::test(Source::own(field.field()), Test::In { values, negated: false })
     }
 
     /// The condition that neither a record of the resource nor any of its required parents is deleted.

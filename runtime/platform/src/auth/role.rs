@@ -51,7 +51,11 @@ pub fn route() -> Route {
 trait Behaviour {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn after_delete(context: &Context<'_>, role: &Model) -> impl Future<Output = Result<()>> + Send;
-    fn after_commit(context: &Context<'_>, role: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(
+        context: &Context<'_>,
+        role: &Model,
+        before: Option<&Model>,
+    ) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
@@ -62,9 +66,9 @@ impl Behaviour for Entity {
         for permission in draft.model.permissions.try_as_ref().map(words).transpose()?.unwrap_or_default() {
             if !known.contains(permission.as_str()) {
                 let hint = hint(&permission, known.iter().copied());
-                draft.error("permissions", format!("refers to an unknown permission `{permission}`{hint}"));
+                draft.error(Column::Permissions, format!("refers to an unknown permission `{permission}`{hint}"));
             } else if !before.contains(&permission) && !caller.has_permission(&permission) {
-                draft.error("permissions", format!("cannot grant `{permission}`, which you do not have"));
+                draft.error(Column::Permissions, format!("cannot grant `{permission}`, which you do not have"));
             }
         }
         let before = draft.before.as_ref().map(|role| words(&role.abilities)).transpose()?.unwrap_or_default();
@@ -73,9 +77,9 @@ impl Behaviour for Entity {
                 continue;
             }
             if let Some(problem) = unknown_ability(catalog, &ability) {
-                draft.error("abilities", problem);
+                draft.error(Column::Abilities, problem);
             } else if !caller.has_ability(&ability) {
-                draft.error("abilities", format!("cannot grant `{ability}`, which you do not have"));
+                draft.error(Column::Abilities, format!("cannot grant `{ability}`, which you do not have"));
             }
         }
         Ok(())
@@ -101,7 +105,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    async fn after_commit(context: &Context<'_>, _role: &Model) -> Result<()> {
+    async fn after_commit(context: &Context<'_>, _role: &Model, _: Option<&Model>) -> Result<()> {
         context.state().extension::<TokenCache>()?.clear();
         Ok(())
     }

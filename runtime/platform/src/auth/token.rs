@@ -63,7 +63,11 @@ pub fn route() -> Route {
 trait Behaviour {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
-    fn after_commit(context: &Context<'_>, token: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(
+        context: &Context<'_>,
+        token: &Model,
+        before: Option<&Model>,
+    ) -> impl Future<Output = Result<()>> + Send;
 }
 
 impl Behaviour for Entity {
@@ -80,13 +84,13 @@ impl Behaviour for Entity {
             && draft.model.expires_at.try_as_ref().copied().flatten().is_none_or(|at| at > limit)
             && grants(draft)?
         {
-            draft.error("expires_at", "must not be later than the expiry of your own token");
+            draft.error(Column::ExpiresAt, "must not be later than the expiry of your own token");
         }
         if let Some(Some(at)) = draft.model.expires_at.try_as_ref()
             && *at <= context.now()
             && draft.before.as_ref().is_none_or(|token| token.expires_at != Some(*at))
         {
-            draft.error("expires_at", "must be in the future");
+            draft.error(Column::ExpiresAt, "must be in the future");
         }
         Ok(())
     }
@@ -100,7 +104,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    async fn after_commit(context: &Context<'_>, _token: &Model) -> Result<()> {
+    async fn after_commit(context: &Context<'_>, _token: &Model, _: Option<&Model>) -> Result<()> {
         context.state().extension::<TokenCache>()?.clear();
         Ok(())
     }
@@ -124,15 +128,15 @@ fn check_abilities(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<(
         return Ok(());
     }
     if given.is_empty() {
-        draft.error("abilities", "must contain at least one ability");
+        draft.error(Column::Abilities, "must contain at least one ability");
     }
     for ability in &given {
         if let Some(problem) = unknown_ability(context.catalog(), ability) {
-            draft.error("abilities", problem);
+            draft.error(Column::Abilities, problem);
         } else if !ability::grants(&context.caller().abilities, ability) {
-            draft.error("abilities", format!("cannot grant `{ability}`, which your own token does not have"));
+            draft.error(Column::Abilities, format!("cannot grant `{ability}`, which your own token does not have"));
         } else if !context.caller().has_ability(ability) {
-            draft.error("abilities", format!("cannot grant `{ability}`, which your roles do not grant"));
+            draft.error(Column::Abilities, format!("cannot grant `{ability}`, which your roles do not grant"));
         }
     }
     Ok(())

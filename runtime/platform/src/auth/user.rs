@@ -98,7 +98,11 @@ trait Behaviour {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
-    fn after_commit(context: &Context<'_>, user: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(
+        context: &Context<'_>,
+        user: &Model,
+        before: Option<&Model>,
+    ) -> impl Future<Output = Result<()>> + Send;
     fn deactivate(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn invite(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn remove_second_factor(
@@ -119,16 +123,16 @@ impl Behaviour for Entity {
             let id = draft.before.as_ref().map_or(0, |user| user.id);
             let same = Entity::find().filter(Column::Email.eq(&email)).filter(Column::Id.ne(id));
             if same.one(context.db()).await?.is_some() {
-                draft.error("email", "is already taken");
+                draft.error(Column::Email, "is already taken");
             }
         }
         if let Some(problem) = exceeding_role(context, draft).await? {
-            draft.error("role_ids", problem);
+            draft.error(Column::RoleIds, problem);
         }
         let was = draft.before.as_ref().map(|user| user.is_admin).unwrap_or_default();
         let is = draft.model.is_admin.try_as_ref().copied().unwrap_or(was);
         if is != was && !context.caller().is_admin {
-            draft.error("is_admin", "can be changed by administrators only");
+            draft.error(Column::IsAdmin, "can be changed by administrators only");
         } else if is && !was {
             // Only a token with the ability `*` may create an administrator.
             context.caller().need_ability("*")?;
@@ -137,7 +141,7 @@ impl Behaviour for Entity {
             let (id, active) = (before.id, is_active(draft, before));
             if before.is_admin && before.is_active && !(is && active) && is_last_admin(context, id).await? {
                 draft.error(
-                    if active { "is_admin" } else { "is_active" },
+                    if active { Column::IsAdmin } else { Column::IsActive },
                     "cannot change: this is the last administrator",
                 );
             }
@@ -183,7 +187,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    async fn after_commit(context: &Context<'_>, _user: &Model) -> Result<()> {
+    async fn after_commit(context: &Context<'_>, _user: &Model, _: Option<&Model>) -> Result<()> {
         context.state().extension::<TokenCache>()?.clear();
         Ok(())
     }
@@ -227,7 +231,7 @@ impl Behaviour for Entity {
             return Err(Error::Conflict("The user has no second factor and no passkey.".into()));
         }
         session::end_all(context.state(), context.db(), user.id).await?;
-        after_commit(context, context.catalog().linked(Entity::meta().name), user.id).await
+        after_commit(context, context.catalog().linked(Entity::meta().name), user.id, None).await
     }
 
     /// Unlinks a user whose identity at the provider has changed, or whose address has a new owner there.
@@ -238,7 +242,7 @@ impl Behaviour for Entity {
             return Err(Error::Conflict("The user is not linked to an identity provider.".into()));
         }
         session::end_all(context.state(), context.db(), user.id).await?;
-        after_commit(context, context.catalog().linked(Entity::meta().name), user.id).await
+        after_commit(context, context.catalog().linked(Entity::meta().name), user.id, None).await
     }
 
     /// Erases the person. The account stays, because records and audit entries refer to it.
@@ -260,8 +264,8 @@ impl Behaviour for Entity {
         draft.model.is_active = Set(false);
         draft.model.is_admin = Set(false);
         draft.model.role_ids = Set(serde_json::json!([]));
-        draft.conceal("name");
-        draft.conceal("email");
+        draft.conceal(Column::Name);
+        draft.conceal(Column::Email);
         Ok(())
     }
 }

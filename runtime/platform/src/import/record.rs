@@ -197,7 +197,8 @@ impl Behaviour for Entity {
         let Some(entry) = context.catalog().by_plural(&entity_type).filter(|entry| is_importable(entry)) else {
             let known = context.catalog().entries().iter().filter(|entry| is_importable(entry));
             let hint = hint(&entity_type, known.map(|entry| entry.meta.plural));
-            draft.error("entity_type", format!("must be the plural name of a resource that can be imported{hint}"));
+            draft
+                .error(Column::EntityType, format!("must be the plural name of a resource that can be imported{hint}"));
             return Ok(());
         };
         let mapping = draft.model.mapping.try_as_ref().cloned();
@@ -210,7 +211,7 @@ impl Behaviour for Entity {
             return Ok(());
         }
         if before.as_ref().is_some_and(|import| import.has_run || ACTIVE.contains(&import.status.as_str())) {
-            draft.error("mapping", "cannot be changed once the import runs; upload the file again");
+            draft.error(Column::Mapping, "cannot be changed once the import runs; upload the file again");
             return Ok(());
         }
         let columns = draft.model.columns.try_as_ref().map(plan::columns).unwrap_or_default();
@@ -222,7 +223,7 @@ impl Behaviour for Entity {
             mapping.unwrap_or_else(|| plan::automatic(context.caller(), entry, &definitions, &columns).into());
         let (plan, errors) = plan::Plan::read(entry, &definitions, &columns, &mapping, match_by.as_deref());
         for (field, problem) in errors {
-            draft.error(field, problem);
+            draft.error_at(field, problem);
         }
         if before.is_none() && match_by.is_none() {
             draft.model.match_by = Set(plan.unique_field().map(str::to_string));
@@ -273,7 +274,7 @@ impl Behaviour for Entity {
             let problem = format!(
                 "is required: import {earlier} has read the same file, and without a key each row would create one more record"
             );
-            draft.error("match_by", problem);
+            draft.error(Column::MatchBy, problem);
             return Ok(());
         }
         begin(context, draft, RUNNING);
@@ -342,7 +343,7 @@ async fn check_plan(context: &Context<'_>, import: &Model, draft: &mut Draft<Ent
     let plan = plan::Plan::of(context, entry, import).await?;
     plan.check_rights(context.caller())?;
     for (field, problem) in plan.problems(context.caller()) {
-        draft.error(field, problem);
+        draft.error_at(field, problem);
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
-use charter_core::ops::{BoxFuture, Context, work_after_commit};
+use charter_core::ops::{BoxFuture, Context, RunScheduled, ScheduledJob, work_after_commit};
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -26,7 +26,7 @@ pub use worker::run_worker;
 
 use record::WAITING;
 
-/// The code of a job. It gets a context with all rights, and the arguments of the run: null for a scheduled job.
+/// The code of a queued job. It gets a context with all rights, and the arguments of the run.
 pub type RunJob = for<'a> fn(&'a Context<'a>, &'a Value) -> BoxFuture<'a, Result<()>>;
 
 /// Maximum length of a job's name.
@@ -42,14 +42,14 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum number of attempts.
 const MAX_ATTEMPTS: u32 = 20;
 
-/// A background job of an application, added by `App::job`.
+/// A background job of an application: a scheduled one of a resource, or one that code queues, added by `App::job`.
 #[derive(Clone, Copy)]
 pub struct Job {
     /// Unique in the application: `remind_overdue`.
     pub name: &'static str,
     /// The interval of a scheduled job.
     pub every: Option<Duration>,
-    pub run: RunJob,
+    run: Run,
     pub max_attempts: u32,
     /// Maximum duration of one attempt.
     pub timeout: Duration,
@@ -57,16 +57,46 @@ pub struct Job {
     pub is_external: bool,
 }
 
+/// The two forms of code.
+#[derive(Clone, Copy)]
+enum Run {
+    Queued(RunJob),
+    Scheduled(RunScheduled),
+}
+
+impl From<ScheduledJob> for Job {
+    fn from(job: ScheduledJob) -> Job {
+        let ScheduledJob { name, schedule, run } = job;
+        Job {
+            name,
+            every: Some(schedule.interval()),
+            run: Run::Scheduled(run),
+            max_attempts: schedule.attempts,
+            timeout: Duration::from_secs(schedule.timeout),
+            is_external: schedule.external,
+        }
+    }
+}
+
 impl Job {
-    /// A job that runs when a write queues it: see [`Job::enqueue`].
-    pub const fn queued(name: &'static str, run: RunJob) -> Job {
-        Job { name, every: None, run, max_attempts: 5, timeout: Duration::from_secs(30), is_external: false }
+    /// Runs its code. `arguments` are those of a queued run.
+    fn run<'a>(&self, context: &'a Context<'a>, arguments: &'a Value) -> BoxFuture<'a, Result<()>> {
+        match self.run {
+            Run::Queued(run) => run(context, arguments),
+            Run::Scheduled(run) => run(context),
+        }
     }
 
-    /// A job that one process runs once in each interval, from 10 seconds to 366 days. Intervals are counted from
-    /// 1970-01-01T00:00:00Z: an interval of a day begins at midnight in UTC.
-    pub const fn every(interval: Duration, name: &'static str, run: RunJob) -> Job {
-        Job { every: Some(interval), ..Job::queued(name, run) }
+    /// A job that runs when a write queues it: see [`Job::enqueue`].
+    pub const fn queued(name: &'static str, run: RunJob) -> Job {
+        Job {
+            name,
+            every: None,
+            run: Run::Queued(run),
+            max_attempts: 5,
+            timeout: Duration::from_secs(30),
+            is_external: false,
+        }
     }
 
     /// The number of attempts after which a run has failed, from 1 to 20; 5 by default.
@@ -154,8 +184,7 @@ impl Jobs {
         let mut names = HashSet::new();
         for job in &all {
             let problem = |what: String| Err(Error::internal(format!("job `{}`: {what}", job.name)));
-            let is_interval =
-                |every: Duration| (MIN_INTERVAL..=MAX_INTERVAL).contains(&every) && every.subsec_nanos() == 0;
+            let is_interval = |every: Duration| (MIN_INTERVAL..=MAX_INTERVAL).contains(&every);
             let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
             if job.name.is_empty() || job.name.len() > MAX_NAME || !job.name.chars().all(is_word) {
                 return problem(format!("a name has 1 to {MAX_NAME} characters of a-z, 0-9 and _"));
@@ -164,7 +193,7 @@ impl Jobs {
                 return problem("the application has two jobs of this name".into());
             }
             if job.every.is_some_and(|every| !is_interval(every)) {
-                return problem("an interval is a whole number of seconds, from 10 seconds to 366 days".into());
+                return problem("an interval is from 10 seconds to 366 days".into());
             }
             if !(MIN_TIMEOUT..=MAX_TIMEOUT).contains(&job.timeout) {
                 return problem("a timeout is from 1 second to 24 hours".into());
@@ -188,6 +217,8 @@ impl Jobs {
 
 #[cfg(test)]
 mod tests {
+    use charter_core::ops::Schedule;
+
     use super::*;
 
     fn nothing<'a>(_: &'a Context<'a>, _: &'a Value) -> BoxFuture<'a, Result<()>> {
@@ -198,12 +229,15 @@ mod tests {
     fn problem_of_a_declaration_names_the_job() {
         let job = Job::queued("send", nothing);
         let problem = |jobs: Vec<Job>| Jobs::new(jobs, Metrics::default()).map(drop).unwrap_err().to_string();
-        assert!(Jobs::new(vec![job, Job::every(Duration::from_secs(10), "tidy", nothing)], Metrics::default()).is_ok());
+        let every = |seconds| {
+            let run = |_: &'_ Context<'_>| -> BoxFuture<'_, Result<()>> { Box::pin(async { Ok(()) }) };
+            Job::from(ScheduledJob { name: "tidy", schedule: Schedule::every(seconds), run })
+        };
+        assert!(Jobs::new(vec![job, every(10)], Metrics::default()).is_ok());
         for (jobs, expected) in [
             (vec![job, job], "job `send`: the application has two jobs of this name"),
             (vec![Job::queued("Send it", nothing)], "job `Send it`: a name has"),
-            (vec![Job::every(Duration::from_secs(9), "tidy", nothing)], "job `tidy`: an interval is"),
-            (vec![Job::every(Duration::from_millis(10_500), "tidy", nothing)], "job `tidy`: an interval is"),
+            (vec![every(9)], "job `tidy`: an interval is"),
             (vec![job.attempts(0)], "job `send`: the number of attempts is from 1 to 20"),
             (vec![job.timeout(Duration::ZERO)], "job `send`: a timeout is"),
         ] {

@@ -96,7 +96,7 @@ enum Ended {
 async fn execute(outside: &Context<'_>, claim: &Claim, job: &Job, run: &Model) -> Result<Ended> {
     let state = outside.state_arc();
     if job.is_external {
-        (job.run)(outside, &run.arguments).await?;
+        job.run(outside, &run.arguments).await?;
         let transaction = state.db.begin().await?;
         let is_own = end(state, &transaction, claim).await?;
         transaction.commit().await?;
@@ -104,7 +104,7 @@ async fn execute(outside: &Context<'_>, claim: &Claim, job: &Job, run: &Model) -
     }
     let transaction = Transaction::begin_late(state).await?;
     let context = outside.in_transaction(&transaction);
-    (job.run)(&context, &run.arguments).await?;
+    job.run(&context, &run.arguments).await?;
     // Dropped without a commit, the transaction rolls back.
     let is_own = end(state, context.db(), claim).await?;
     Ok(if is_own { Ended::Uncommitted(Box::new(transaction)) } else { Ended::Elsewhere })

@@ -152,7 +152,11 @@ trait Behaviour {
     fn guard(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_delete(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
-    fn after_commit(context: &Context<'_>, view: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_commit(
+        context: &Context<'_>,
+        view: &Model,
+        before: Option<&Model>,
+    ) -> impl Future<Output = Result<()>> + Send;
     fn consequences(
         context: &Context<'_>,
         verb: &str,
@@ -210,7 +214,7 @@ impl Behaviour for Entity {
         let caller = context.caller();
         let visibility = draft.model.visibility.try_as_ref().map(String::as_str).unwrap_or_default();
         if visibility == "system" && !caller.is_admin {
-            draft.error("visibility", "can be set to system by administrators only");
+            draft.error(Column::Visibility, "can be set to system by administrators only");
         }
         let before = draft.before.as_ref();
         // Unchanged values are not checked, because a field that they name may have been removed since.
@@ -220,7 +224,7 @@ impl Behaviour for Entity {
         let columns: Vec<String> = list(draft.model.columns.try_as_ref().filter(|_| !has_columns));
         let filters = draft.model.filters.try_as_ref().filter(|_| !has_filters).cloned();
         let filters = filters.map(read_filters).transpose().unwrap_or_else(|problem| {
-            draft.error("filters", problem);
+            draft.error(Column::Filters, problem);
             None
         });
         let sort_column = draft.model.sort_column.try_as_ref().cloned().flatten().filter(|_| !has_sort);
@@ -228,31 +232,31 @@ impl Behaviour for Entity {
         let Some(entry) = context.catalog().by_plural(&entity_type).filter(|entry| entry.is_listed()) else {
             let known = context.catalog().entries().iter().filter(|e| e.is_listed()).map(|e| e.meta.plural);
             let hint = hint(&entity_type, known);
-            draft.error("entity_type", format!("must be the plural name of a resource{hint}"));
+            draft.error(Column::EntityType, format!("must be the plural name of a resource{hint}"));
             return Ok(());
         };
         let validator = ViewValidator::of(context, entry).await?;
         for problem in columns.iter().filter_map(|column| validator.column(column).err()) {
-            draft.error("columns", problem);
+            draft.error(Column::Columns, problem);
         }
         let filters = filters.unwrap_or_default();
         if validator.conditions(&filters) > MAX_CONDITIONS {
-            draft.error("filters", too_many_conditions());
+            draft.error(Column::Filters, too_many_conditions());
             return Ok(());
         }
         let mut values = 0;
         for (index, filter) in filters.into_iter().enumerate() {
             match validator.filter(&filter) {
                 Ok(count) => values += count,
-                Err(problem) => draft.error("filters", format!("{problem} (filter {})", index + 1)),
+                Err(problem) => draft.error(Column::Filters, format!("{problem} (filter {})", index + 1)),
             }
         }
         // A list request rejects more values.
         if values > MAX_BOUND_VALUES {
-            draft.error("filters", too_many_values());
+            draft.error(Column::Filters, too_many_values());
         }
         if let Some(problem) = sort_column.and_then(|column| validator.sort_column(&column).err()) {
-            draft.error("sort_column", problem);
+            draft.error(Column::SortColumn, problem);
         }
         Ok(())
     }
@@ -266,7 +270,7 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    async fn after_commit(context: &Context<'_>, _: &Model) -> Result<()> {
+    async fn after_commit(context: &Context<'_>, _: &Model, _: Option<&Model>) -> Result<()> {
         context.state().extension::<ViewVersion>()?.increment();
         Ok(())
     }
@@ -280,7 +284,7 @@ impl Behaviour for Entity {
             let validator = ViewValidator::of(context, entry).await?;
             columns.retain(|column| validator.column(column).is_ok());
             if columns.is_empty() {
-                draft.error("columns", "no longer exist: the copy would have no columns");
+                draft.error(Column::Columns, "no longer exist: the copy would have no columns");
             }
             if let Some(filters) = filters.as_array_mut() {
                 let read = |filter: &Json| serde_json::from_value::<Filter>(filter.clone()).ok();

@@ -144,7 +144,11 @@ pub fn route() -> Route {
 trait Behaviour {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn before_save(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
-    fn after_save(context: &Context<'_>, webhook: &Model) -> impl Future<Output = Result<()>> + Send;
+    fn after_save(
+        context: &Context<'_>,
+        webhook: &Model,
+        before: Option<&Model>,
+    ) -> impl Future<Output = Result<()>> + Send;
     fn test(context: &Context<'_>, webhook: &Model) -> impl Future<Output = Result<Delivery>> + Send;
     fn recover(
         context: &Context<'_>,
@@ -168,7 +172,10 @@ impl Behaviour for Entity {
             // Serializes concurrent creations, which makes the limit exact.
             Lock::Webhooks.acquire(context.db()).await?;
             if Entity::find().filter(Column::UserId.eq(user)).count(context.db()).await? >= MAX_WEBHOOKS_PER_USER {
-                draft.error("url", format!("cannot be added: a user has at most {MAX_WEBHOOKS_PER_USER} webhooks"));
+                draft.error(
+                    Column::Url,
+                    format!("cannot be added: a user has at most {MAX_WEBHOOKS_PER_USER} webhooks"),
+                );
             }
         }
         Ok(())
@@ -208,7 +215,7 @@ impl Behaviour for Entity {
     }
 
     /// Cancels the pending deliveries of a disabled webhook.
-    async fn after_save(context: &Context<'_>, webhook: &Model) -> Result<()> {
+    async fn after_save(context: &Context<'_>, webhook: &Model, _: Option<&Model>) -> Result<()> {
         match webhook.is_active {
             true => Ok(()),
             false => cancel(context.state().db.dialect(), context.db(), webhook.id, context.now()).await.map(drop),
@@ -254,7 +261,7 @@ fn check_url(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         return Ok(());
     }
     if let Err(denial) = context.state().extension::<Webhooks>()?.policy.check(&url) {
-        draft.error("url", denial.message());
+        draft.error(Column::Url, denial.message());
     }
     Ok(())
 }
@@ -267,12 +274,12 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
     }
     let given: Vec<String> = serde_json::from_value(list).unwrap_or_default();
     if given.is_empty() {
-        draft.error("events", "must contain at least one event");
+        draft.error(Column::Events, "must contain at least one event");
     }
     let known = context.catalog().events();
     for event in given.iter().filter(|event| *event != ALL_EVENTS && !known.contains(event)) {
         let hint = hint(event, known.iter().map(String::as_str));
-        draft.error("events", format!("refers to an unknown event `{event}`{hint}"));
+        draft.error(Column::Events, format!("refers to an unknown event `{event}`{hint}"));
     }
     // Permissions are checked for the owner only: when an administrator changes the webhook, the owner's permissions
     // still apply at delivery.
@@ -286,10 +293,10 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
         };
         let access = Access::read(entry);
         if let Some(needed) = access.permissions.iter().find(|needed| !context.caller().has_permission(needed)) {
-            draft.error("events", format!("contains `{event}`, which requires the permission `{needed}`"));
+            draft.error(Column::Events, format!("contains `{event}`, which requires the permission `{needed}`"));
         } else if !access.allows(context.caller()) {
             let needed = access.abilities_text();
-            draft.error("events", format!("contains `{event}`, which requires the ability `{needed}`"));
+            draft.error(Column::Events, format!("contains `{event}`, which requires the ability `{needed}`"));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Named actions: reads the parameters, calls the resource's method, stores its changes and writes the response.
 
 pub mod external;
+mod from_code;
 pub mod transition;
 
 use std::sync::Arc;
@@ -24,6 +25,8 @@ use crate::meta::{ActionMeta, ActionMethod, ActionOutput, FieldMeta, Kind};
 use crate::ops::Context;
 use crate::query::{Condition, Pair, decode};
 use crate::record::{write_single_value, write_text};
+
+pub use from_code::run_action;
 
 /// The values that an action with its own output returns, in the order of its output fields.
 pub type ActionResult<'a> = BoxFuture<'a, Result<Vec<Value>>>;
@@ -80,7 +83,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
             let input = parameters(context, &call).await?;
             let before = changes.values().to_vec();
             run(hook_context, &mut changes, input).await?;
-            running.verify(&before, &mut changes)?;
+            running.settle(context, &before, &mut changes).await?;
             let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
             update::finish(context, entry, id, &mut changes, cause).await
         }
@@ -90,7 +93,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
             let mut changes = Changes::new(entry.meta, None);
             let before = changes.values().to_vec();
             run(hook_context, &row, &mut changes, input).await?;
-            running.verify(&before, &mut changes)?;
+            running.settle(context, &before, &mut changes).await?;
             create::create_drafted(context, entry, name, &mut changes).await
         }
         (ActionHandler::RecordOutput(run), Some(id)) => {

@@ -10,16 +10,13 @@ use crate::field_type::null;
 use crate::meta::{ActionMeta, ActionRule, DefaultValue, FieldMeta, ResourceMeta, SetValue};
 use crate::ops::Context;
 use crate::ops::endpoints::RouteOperation;
-use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
-use crate::ops::input::body::Body;
 use crate::ops::input::changeset::{Changes, stored_named};
 use crate::ops::input::checks::checked;
 use crate::ops::input::expressions;
 use crate::ops::write::result::WriteResult;
 use crate::ops::write::update::{self, Cause};
-use crate::query::{Condition, read_value};
-use crate::resource::Resource;
+use crate::query::read_value;
 
 /// Runs a transition, or an action that sets values, on a locked record, so that of two concurrent ones the second sees the
 /// record of the first.
@@ -56,20 +53,6 @@ pub async fn run(
     running.verify(&before, &mut changes)?;
     let cause = Cause { action: name, event: call.action.event.unwrap_or("updated") };
     update::finish(context, entry, id, &mut changes, cause).await
-}
-
-/// Runs a transition from the application's code, in the transaction of a hook or an action. The state and the guard are
-/// checked, and the row rules for the caller; its abilities and permissions are not.
-///
-/// # Errors
-/// [`Error::NotFound`] if the caller cannot see the record; [`Error::TransitionRefused`].
-pub async fn transition<R: Resource>(context: &Context<'_>, id: i64, name: &str) -> Result<()> {
-    let meta = R::meta();
-    let action = meta.transitions().map(|(action, _)| action).find(|action| action.name == name);
-    let action = action.ok_or_else(|| Error::internal(format!("{} has no transition `{name}`", meta.name)))?;
-    let (conditions, body) = (&Preconditions::default(), &Body::read(b"", Some(action.name))?);
-    let call = ActionCall { action, id: Some(id), within: Condition::always(), conditions, query: "", body };
-    super::run(context, context.catalog().linked(meta.name), call).await.map(drop)
 }
 
 /// The reason why an action may not run on a record.

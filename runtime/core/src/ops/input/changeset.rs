@@ -5,14 +5,18 @@ use std::sync::Arc;
 
 use charter_model::Storage;
 use rust_decimal::Decimal;
-use sea_orm::{ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IntoActiveModel, QueryResult, Value};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue, EntityTrait, FromQueryResult, IdenStatic, IntoActiveModel, ModelTrait, QueryResult,
+    Value,
+};
 
-use super::embedded::EmbeddedSet;
+use super::embedded::{self, EmbeddedSet};
 use crate::error::{Error, FieldErrors, Result};
 use crate::field_type::{codec, null};
 use crate::meta::{FieldMeta, Kind, ResourceMeta};
+use crate::ops::Context;
 use crate::record::{Cell, write_text};
-use crate::resource::{ActionEvent, Resource};
+use crate::resource::{Resource, ResourceEvent};
 
 /// New values of a write, in the order of the resource's fields. `None` leaves a column unchanged.
 #[derive(Debug)]
@@ -157,11 +161,13 @@ impl Changes {
     }
 
     /// The typed view for a hook.
-    pub fn draft<R>(&mut self) -> Result<Draft<R>>
-    where
-        R: Resource,
-        R::Model: IntoActiveModel<R::ActiveModel> + Clone,
-    {
+    pub fn draft<R: Resource>(&mut self) -> Result<Draft<R>> {
+        let draft = self.view()?;
+        Ok(Draft { embedded: std::mem::take(&mut self.embedded), ..draft })
+    }
+
+    /// The same without the embedded records.
+    pub fn view<R: Resource>(&self) -> Result<Draft<R>> {
         let before = self.before.as_deref().map(model::<R>).transpose()?;
         let mut typed = match &before {
             Some(model) => model.clone().into_active_model(),
@@ -170,14 +176,13 @@ impl Changes {
         for name in &self.resent {
             let column = column::<R>(name)?;
             if let Some(value) = typed.get(column).into_value() {
-                typed.set(column, value);
+                typed.try_set(column, value)?;
             }
         }
         for (field, value) in self.iter() {
-            typed.set(column::<R>(field.name)?, value.clone());
+            typed.try_set(column::<R>(field.name)?, value.clone())?;
         }
-        let (errors, revealed, emitted, concealed) = Default::default();
-        Ok(Draft { model: typed, before, errors, revealed, emitted, concealed })
+        Ok(Draft { model: typed, before, ..Draft::default() })
     }
 
     /// Takes over the changes that a hook made to the typed view.
@@ -194,6 +199,7 @@ impl Changes {
         self.revealed.extend(draft.revealed);
         self.emitted.extend(draft.emitted);
         self.concealed.extend(draft.concealed);
+        self.embedded = draft.embedded;
         Ok(())
     }
 }
@@ -206,16 +212,26 @@ pub struct Draft<R: EntityTrait> {
     pub model: R::ActiveModel,
     /// The stored record; `None` for a new one.
     pub before: Option<R::Model>,
+    embedded: Vec<EmbeddedSet>,
     errors: FieldErrors,
     revealed: Vec<(&'static str, String)>,
     emitted: Vec<&'static str>,
     concealed: Vec<&'static str>,
 }
 
+impl<R: EntityTrait> Default for Draft<R> {
+    /// A new record without values.
+    fn default() -> Draft<R> {
+        let (embedded, errors, revealed, emitted, concealed) = Default::default();
+        let model = <R::ActiveModel as ActiveModelTrait>::default();
+        Draft { model, before: None, embedded, errors, revealed, emitted, concealed }
+    }
+}
+
 impl<R: EntityTrait> Draft<R> {
     /// Keeps the old value of a field out of the audit entry of this write, because a person is erased.
-    pub fn conceal(&mut self, field: &'static str) {
-        self.concealed.push(field);
+    pub fn conceal(&mut self, field: R::Column) {
+        self.concealed.push(field.as_str());
     }
 
     /// Adds a secret to the response of this write. No event and no log contains it.
@@ -224,13 +240,45 @@ impl<R: EntityTrait> Draft<R> {
     }
 
     /// Refuses the write with an error on a field. The message completes "this value ...".
-    pub fn error(&mut self, field: &str, message: impl Into<String>) {
-        self.errors.add(field, message);
+    pub fn error(&mut self, field: R::Column, message: impl Into<String>) {
+        self.errors.add(field.as_str(), message);
+    }
+
+    /// Refuses the write with an error on a part of the record that is no column: `lines.0.quantity`.
+    pub fn error_at(&mut self, path: &str, message: impl Into<String>) {
+        self.errors.add(path, message);
     }
 }
 
 impl<R: Resource> Draft<R> {
-    /// Also emits `<name>.<event>` if the write changes anything: the event of an action with the same effect.
+    /// The embedded records of the resource `C` after the write, in the order of the request. Without a list in the request,
+    /// these are the stored ones.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the record embeds no records of `C`; those of the database.
+    pub async fn embedded<C: Resource>(&self, context: &Context<'_>) -> Result<Vec<Draft<C>>> {
+        let field = embedded::field_of(R::meta(), C::meta())?;
+        if let Some(set) = self.embedded.iter().find(|set| set.field().name == field.name) {
+            return set.drafts();
+        }
+        let Some(before) = &self.before else { return Ok(Vec::new()) };
+        let Value::BigInt(Some(id)) = before.get(R::ID) else { return Ok(Vec::new()) };
+        embedded::stored_drafts(context, field, id).await
+    }
+
+    /// Replaces the embedded records of the resource `C`. A draft with `before` changes that record, another one is new,
+    /// and a stored record without a draft is deleted. The rules of `C` are checked.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the record embeds no records of `C`.
+    pub fn set_embedded<C: Resource>(&mut self, records: Vec<Draft<C>>) -> Result<()> {
+        let field = embedded::field_of(R::meta(), C::meta())?;
+        self.embedded.retain(|set| set.field().name != field.name);
+        self.embedded.push(EmbeddedSet::drafted(field, records)?);
+        Ok(())
+    }
+
+    /// Also emits `<name>.<event>` if the write changes anything.
     pub fn emit(&mut self, event: R::Event) {
         self.emitted.push(event.name());
     }

@@ -11,19 +11,21 @@ pub mod links;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use sea_orm::{QueryResult, Value};
+use sea_orm::{ModelTrait, QueryResult, Value};
 
 use super::body::{Body, RawJson};
-use super::changeset::Changes;
+use super::changeset::{Changes, Draft};
 use super::{computed_fields, expressions, references, rules, unique};
 use crate::catalog::{Catalog, Entry};
-use crate::error::{FieldErrors, Result};
+use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, ResourceMeta, Shown};
 use crate::ops::Context;
+use crate::ops::RunningHook;
 use crate::ops::audit;
 use crate::ops::write::{numbering, update};
 use crate::ops::{input, records};
 use crate::query::{Condition, MAX_LIST_ELEMENTS, read_value};
+use crate::resource::Resource;
 
 /// Stored rows, in the order of their ids, which is also that of their audit entries.
 type StoredRows = BTreeMap<i64, Arc<QueryResult>>;
@@ -36,8 +38,15 @@ pub struct EmbeddedSet {
     items: Vec<Item>,
     /// Stored rows without an item.
     removed: StoredRows,
-    /// [`check`] has matched the items with the stored rows.
-    is_checked: bool,
+    origin: Origin,
+}
+
+/// Where a list comes from, until it is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Request,
+    Hook,
+    Checked,
 }
 
 #[derive(Debug)]
@@ -60,7 +69,7 @@ impl Item {
 
 impl EmbeddedSet {
     fn new(field: &'static FieldMeta, meta: &'static ResourceMeta, items: usize) -> EmbeddedSet {
-        EmbeddedSet { field, meta, items: Vec::with_capacity(items), removed: StoredRows::new(), is_checked: false }
+        EmbeddedSet { field, meta, items: Vec::with_capacity(items), removed: StoredRows::new(), origin: Origin::Request }
     }
 
     /// True if the write changes nothing.
@@ -85,6 +94,26 @@ impl EmbeddedSet {
     /// True for links, whose changes only the audit entry of their record has.
     pub fn is_links(&self) -> bool {
         matches!(self.field.kind, Kind::Links { .. })
+    }
+
+    /// The list that a hook sets, as a client would send it.
+    pub fn drafted<C: Resource>(field: &'static FieldMeta, records: Vec<Draft<C>>) -> Result<EmbeddedSet> {
+        let Kind::Embedded { by, .. } = field.kind else { return Err(Error::NotFound) };
+        let item = |(index, draft): (usize, Draft<C>)| {
+            let id = draft.before.as_ref().map(|record| record.get(C::ID));
+            let id = if let Some(Value::BigInt(id)) = id { id } else { None };
+            let mut changes = Changes::new(C::meta(), None);
+            changes.take(draft)?;
+            changes.unset(by);
+            Ok(Item { index, id, changes })
+        };
+        let items = records.into_iter().enumerate().map(item).collect::<Result<_>>()?;
+        Ok(EmbeddedSet { field, meta: C::meta(), items, removed: StoredRows::new(), origin: Origin::Hook })
+    }
+
+    /// The records as a hook sees them.
+    pub fn drafts<C: Resource>(&self) -> Result<Vec<Draft<C>>> {
+        self.items.iter().map(|item| item.changes.view()).collect()
     }
 
     /// The stored rows, in the order of their ids.
@@ -153,12 +182,31 @@ pub fn read(catalog: &Catalog, field: &'static FieldMeta, raw: &RawJson<'_>, cha
     Ok(())
 }
 
+/// Checks the lists that a hook has set, as if a client had sent them, but for the access of fields.
+///
+/// # Errors
+/// [`Error::Internal`] if the hook set a value that no client could send; those of the database.
+pub async fn check_drafted(context: &Context<'_>, running: &RunningHook<'_>, changes: &mut Changes) -> Result<()> {
+    for set in changes.embedded.iter_mut().filter(|set| set.origin == Origin::Hook) {
+        for item in &mut set.items {
+            let before = vec![None; item.changes.meta.fields.len()];
+            running.verify(&before, &mut item.changes)?;
+        }
+    }
+    let id = changes.before.as_deref().map(|row| row.try_get("", "id")).transpose()?;
+    check_sets(context, changes, id, Origin::Hook).await
+}
+
 /// Matches the items with stored rows, applies defaults to the new ones and checks every rule, once for each field. `id` is that of the
 /// record that contains them; `None` for a new record.
 pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>) -> Result<()> {
-    for set in changes.embedded.iter_mut().filter(|set| !set.is_checked) {
+    check_sets(context, changes, id, Origin::Request).await
+}
+
+async fn check_sets(context: &Context<'_>, changes: &mut Changes, id: Option<i64>, origin: Origin) -> Result<()> {
+    for set in changes.embedded.iter_mut().filter(|set| set.origin == origin) {
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
-        set.is_checked = true;
+        set.origin = Origin::Checked;
         if let Kind::Links { resource, to, .. } = set.field.kind {
             links::check(context, set, (resource, by, to), id, &mut changes.errors).await?;
             continue;
@@ -192,7 +240,9 @@ pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>
                 item.changes.unset(by);
             }
             update::drop_unchanged(&mut item.changes)?;
-            update::reject_immutable_changes(&mut item.changes);
+            if origin == Origin::Request {
+                update::reject_immutable_changes(&mut item.changes);
+            }
             expressions::set_defaults(context, &mut item.changes).await?;
             rules::check_record(context, &mut item.changes).await?;
             // The write replaces every row of this record, so only rows of other records can violate a unique index.
@@ -302,6 +352,24 @@ pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Res
 /// True if a stored row gets another unique value.
 fn changes_unique_value(changes: &Changes) -> Result<bool> {
     Ok(!changes.meta.soft_delete && !unique::touched_sets(changes)?.is_empty())
+}
+
+/// The field of a resource that embeds records of another.
+///
+/// # Errors
+/// [`Error::Internal`] if there is none.
+pub fn field_of(meta: &'static ResourceMeta, embedded: &ResourceMeta) -> Result<&'static FieldMeta> {
+    let embeds =
+        |field: &&FieldMeta| matches!(field.kind, Kind::Embedded { resource, .. } if resource == embedded.name);
+    let missing = || Error::internal(format!("`{}` embeds no records of `{}`", meta.name, embedded.name));
+    meta.fields.iter().find(embeds).ok_or_else(missing)
+}
+
+/// The stored records of a field, in the order of their ids.
+pub async fn stored_drafts<C: Resource>(context: &Context<'_>, field: &FieldMeta, id: i64) -> Result<Vec<Draft<C>>> {
+    let Some((entry, by)) = target(context.catalog(), field) else { return Ok(Vec::new()) };
+    let rows = rows(context, entry, by, id).await?;
+    rows.into_values().map(|row| Changes::new(C::meta(), Some(row)).draft()).collect()
 }
 
 async fn rows(context: &Context<'_>, entry: &Entry, by: &str, id: i64) -> Result<StoredRows> {

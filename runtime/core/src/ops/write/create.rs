@@ -1,6 +1,6 @@
 //! `POST /<path>`: creates a record.
 
-use sea_orm::Value;
+use sea_orm::{QueryResult, Value};
 
 use super::fast_path;
 use super::numbering;
@@ -87,10 +87,10 @@ pub(super) async fn finish(
     embedded::write(context, changes, id).await?;
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     outbox::emit_all(context, entry, "created", changes, record.json()).await?;
-    if after_save(context, entry, id).await? {
+    if after_save(context, entry, id, None).await? {
         record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     }
-    after_commit(context, entry, id).await?;
+    after_commit(context, entry, id, None).await?;
     Ok(WriteResult { created: Some(id), ..WriteResult::of(entry, &record, changes) })
 }
 
@@ -139,12 +139,12 @@ fn check_owner(context: &Context<'_>, changes: &mut Changes) {
     }
 }
 
-/// Runs `after_save` with the stored record. Returns whether the resource has this hook.
-pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64) -> Result<bool> {
+/// Runs `after_save` with the stored record and the one before. Returns whether the resource has this hook.
+pub async fn after_save(context: &Context<'_>, entry: &Entry, id: i64, before: Option<&QueryResult>) -> Result<bool> {
     let Some(hook) = context.route(entry).hooks.after_save else { return Ok(false) };
     let running = RunningHook::enter(context, entry.meta, "after_save")?;
     let row = records::load(context, entry, id, &crate::query::Condition::always(), false).await?;
-    hook(&context.within_hook(&running), &*row.ok_or(Error::NotFound)?).await?;
+    hook(&context.within_hook(&running), &*row.ok_or(Error::NotFound)?, before).await?;
     Ok(true)
 }
 
@@ -160,5 +160,5 @@ pub async fn insert_seed(context: &Context<'_>, entry: &Entry, body: &Body<'_>, 
     numbering::assign(context, entry, &mut changes).await?;
     let id = records::insert(context, &changes).await?;
     embedded::write(context, &mut changes, id).await?;
-    after_save(context, entry, id).await.map(drop)
+    after_save(context, entry, id, None).await.map(drop)
 }

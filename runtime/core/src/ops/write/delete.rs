@@ -106,6 +106,6 @@ async fn remove(
         let running = RunningHook::enter(context, entry.meta, "after_delete")?;
         hook(&context.within_hook(&running), &row).await?;
     }
-    after_commit_of(context, entry, row);
+    after_commit_of(context, entry, row.clone(), Some(row));
     Ok(())
 }

@@ -17,13 +17,14 @@ use crate::ops::audit;
 use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
 use crate::ops::input::body::Body;
-use crate::ops::input::changeset::{Changes, stored};
+use crate::ops::input::changeset::{Changes, Draft, stored};
 use crate::ops::input::checks::reject_changes_of_frozen;
 use crate::ops::input::{computed_fields, embedded};
 use crate::ops::outbox;
 use crate::ops::transaction::after_commit;
 use crate::ops::{field_access, input, records, row_access, show, visibility};
 use crate::query::Condition;
+use crate::resource::Resource;
 
 /// Updates the given fields of a record, in the context's transaction, and returns it as `show` does. `found` is the
 /// record as just loaded, with its row version.
@@ -143,20 +144,38 @@ pub(super) async fn finish_consequence(
     store_changed(context, entry, id, changes, cause).await
 }
 
-/// Sets a field of a record as a consequence of another change, independent of the caller's access. The value is
-/// validated like one that a hook sets. No other rule and neither `check` nor `before_save` runs. The change has its
-/// event and its audit entry. `value` is computed from the locked row. A record that is deleted by then is ignored.
-pub async fn revise(
+/// Sets fields of a record as a consequence of another change, independent of the caller's access:
+///
+/// ```ignore
+/// revise::<loan::Entity>(context, id, |draft| {
+///     draft.model.reminded_at = Set(Some(context.now()));
+///     Ok(())
+/// })
+/// ```
+///
+/// The values are validated like those that a hook sets. No other rule and neither `check` nor `before_save` runs. The
+/// change has its event and its audit entry. The draft has the locked record as `before`. A record that is deleted by then
+/// is ignored.
+///
+/// # Errors
+/// Those of `change`; [`Error::Invalid`] for the errors of the draft; [`Error::Internal`] for a value that no client could
+/// send.
+pub async fn revise<R: Resource>(
     context: &Context<'_>,
-    entry: &Entry,
     id: i64,
-    field: &'static FieldMeta,
-    value: impl FnOnce(&QueryResult) -> Result<Value>,
+    change: impl FnOnce(&mut Draft<R>) -> Result<()> + Send,
 ) -> Result<()> {
-    set_field(context, entry, id, field, value, true).await
+    let entry = context.catalog().linked(R::meta().name);
+    let change = |changes: &mut Changes| {
+        let mut draft = changes.draft::<R>()?;
+        change(&mut draft)?;
+        changes.take(draft)
+    };
+    change_by_code(context, entry, id, change, true).await
 }
 
-/// The same for a list that loses a deleted record: it may become shorter than its rules allow.
+/// Sets a list that loses a deleted record: it may become shorter than its rules allow. `value` is computed from the
+/// locked row.
 pub async fn release(
     context: &Context<'_>,
     entry: &Entry,
@@ -164,26 +183,29 @@ pub async fn release(
     field: &'static FieldMeta,
     value: impl FnOnce(&QueryResult) -> Result<Value>,
 ) -> Result<()> {
-    set_field(context, entry, id, field, value, false).await
+    let change = |changes: &mut Changes| {
+        let row = changes.before.clone().ok_or(Error::NotFound)?;
+        changes.set(field.name, value(&row)?);
+        Ok(())
+    };
+    change_by_code(context, entry, id, change, false).await
 }
 
-async fn set_field(
+async fn change_by_code(
     context: &Context<'_>,
     entry: &Entry,
     id: i64,
-    field: &'static FieldMeta,
-    value: impl FnOnce(&QueryResult) -> Result<Value>,
-    verify: bool,
+    change: impl FnOnce(&mut Changes) -> Result<()>,
+    settle: bool,
 ) -> Result<()> {
     let Some(row) = records::load(context, entry, id, &Condition::always(), true).await? else { return Ok(()) };
     let running = RunningHook::enter(context, entry.meta, "revise")?;
     let context = &context.within_hook(&running);
-    let value = value(&row)?;
     let mut changes = Changes::new(entry.meta, Some(row));
     let before = changes.values().to_vec();
-    changes.set(field.name, value);
-    if verify {
-        running.verify(&before, &mut changes)?;
+    change(&mut changes)?;
+    if settle {
+        running.settle(context, &before, &mut changes).await?;
     }
     computed_fields::set(context, &mut changes).await?;
     std::mem::take(&mut changes.errors).into_result()?;
@@ -213,10 +235,11 @@ async fn store_changed(
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     if has_changed {
         outbox::emit_all(context, entry, cause.event, changes, record.json()).await?;
-        if after_save(context, entry, id).await? {
+        let before = changes.before.clone();
+        if after_save(context, entry, id, before.as_deref()).await? {
             record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
         }
-        after_commit(context, entry, id).await?;
+        after_commit(context, entry, id, before).await?;
     }
     Ok(WriteResult::of(entry, &record, changes))
 }
