@@ -1,0 +1,41 @@
+//! Records of the platform's resources: one of the reader, and one of the owner of the hidden records.
+
+use serde_json::json;
+
+use super::marker::{Role, Variant};
+use super::world::World;
+use crate::routes::imports::uploaded;
+
+/// Each caller receives the events of all records from now on.
+pub async fn webhooks(world: &World) {
+    for caller in world.callers.iter().filter(|caller| caller.reads_anything()) {
+        let url = format!("https://example.com/{}", caller.name.replace(' ', "-"));
+        let answer = caller.client.post("/webhooks", json!({ "url": url, "events": ["*"] })).await;
+        assert!(matches!(answer.status, 201 | 403), "{}: {}", caller.name, answer.text);
+    }
+}
+
+/// Views, imports, tokens and webhooks. Their owner alone sees them.
+pub async fn fill(world: &mut World) {
+    for (position, role) in [(2, Role::Open), (1, Role::Hidden)] {
+        let client = world.callers[position].client.clone();
+        let user = world.callers[position].user["id"].clone();
+        let text = |number: usize, is_other: bool| format!("zq{}{number:04}", if is_other { 'b' } else { 'a' });
+        let is_other = world.differing(role.is_hidden()) == Some(Variant::Other);
+        let view = json!({
+            "name": text(world.number(), is_other), "entity_type": "vaults", "columns": ["id", "name"],
+            "filters": [{ "field": "name", "predicate": "cont", "value": text(world.number(), is_other) }],
+        });
+        let webhook = json!({ "url": format!("https://example.com/{}", text(world.number(), is_other)), "events": ["role.created"] });
+        let token = json!({ "name": text(world.number(), is_other), "user_id": user, "abilities": ["vaults:read"] });
+        for (resource, path, body) in
+            [("custom_view", "/custom_views", view), ("webhook", "/webhooks", webhook), ("token", "/tokens", token)]
+        {
+            let record = client.post(path, body).await.created(resource);
+            world.add(resource, role, &record, None);
+        }
+        let file = format!("text\n{}\n", text(world.number(), is_other));
+        let import = uploaded(&client, "receipts", &file).await;
+        world.add("import", role, &import, None);
+    }
+}
