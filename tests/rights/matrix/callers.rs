@@ -48,10 +48,6 @@ impl Caller {
         if entry.is_attached() {
             return catalog.attachables().any(|target| self.may_read(catalog, target));
         }
-        // Records without paths are shown as a part of the record that embeds them.
-        if !entry.is_served() {
-            return entry.parents.iter().any(|parent| self.may_read(catalog, catalog.linked(parent.resource)));
-        }
         match &self.abilities {
             Abilities::All => true,
             Abilities::Some(words) => words.contains(&format!("{}:read", entry.meta.ability)),
@@ -72,7 +68,7 @@ impl Caller {
     /// True if an answer to the caller may have the value.
     pub fn may_see(&self, catalog: &Catalog, marker: &Marker) -> bool {
         let entry = catalog.linked(marker.resource);
-        self.may_read(catalog, entry)
+        self.may_read(catalog, catalog.linked(marker.holder))
             && self.sees(entry, marker.role)
             && self.may_read_field(catalog, marker.resource, marker.field)
     }

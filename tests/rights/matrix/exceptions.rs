@@ -13,6 +13,12 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("create: value of a hidden record", "a unique value is unique among all records, those that the caller does not see too"),
 ];
 
+/// True for a door whose entity tag is made of the versions of tables: it tells that something in them has changed, and
+/// not what.
+pub fn has_tag_of_tables(door: &str) -> bool {
+    ["list", "summary"].iter().any(|start| door.starts_with(start))
+}
+
 /// True for a derived field of a record that a rule hides: it is a publication, so that everybody who sees the record
 /// sees the value, and may filter and sort by it.
 pub fn is_publication(catalog: &Catalog, entry: &Entry, field: &FieldMeta) -> bool {

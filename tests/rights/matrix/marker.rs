@@ -36,6 +36,8 @@ pub struct Marker {
     pub resource: &'static str,
     pub role: Role,
     pub field: &'static str,
+    /// The resource whose ability a caller needs: that of the record, or of the one that it is attached to.
+    pub holder: &'static str,
     /// The value as JSON.
     pub value: Value,
     /// The value in the JSON of answers and on pages.
@@ -43,9 +45,9 @@ pub struct Marker {
 }
 
 const FIRST_NUMBER: usize = 7_100_000;
-const LAST_NUMBER: usize = 8_909_999;
-/// Numbers of markers have four digits.
-pub const MAX_MARKERS: usize = 10_000;
+const LAST_NUMBER: usize = 9_999_999;
+/// The square of the number of a marker has at most six digits.
+pub const MAX_MARKERS: usize = 1_000;
 
 /// A valid value for a field, with a marker where the type has room for one. Values that `differs` are another one in
 /// each world, in the opposite order. `None` if the field has to stay empty.
@@ -58,7 +60,8 @@ pub fn value(field: &FieldMeta, number: usize, differs: Option<Variant>) -> Opti
     };
     let order = if is_other { MAX_MARKERS - 1 - number } else { number };
     let text = format!("zq{letter}{order:04}");
-    let whole = if is_other { LAST_NUMBER - number } else { FIRST_NUMBER + number };
+    // Squares, because the mean of two markers must not be a third one.
+    let whole = if is_other { LAST_NUMBER - number * number } else { FIRST_NUMBER + number * number };
     let days = chrono::Days::new(order as u64);
     let date = chrono::NaiveDate::from_ymd_opt(2410, 1, 1).expect("a day") + days;
     for rule in field.rules {
@@ -90,14 +93,14 @@ pub fn value(field: &FieldMeta, number: usize, differs: Option<Variant>) -> Opti
 }
 
 /// The markers in the answer with a record: those of the values that [`value`] made, and of values computed from them.
-pub fn markers(entry: &Entry, role: Role, record: &Value) -> Vec<Marker> {
+pub fn markers(entry: &Entry, holder: &'static str, role: Role, record: &Value) -> Vec<Marker> {
     let mut found = Vec::new();
     for field in entry.meta.fields.iter().filter(|field| !matches!(field.kind, Kind::Derived { .. } | Kind::Embedded { .. })) {
         for value in leaves(&record[field.name]) {
             let texts = texts(value);
             if !texts.is_empty() {
                 let (resource, field) = (entry.meta.name, field.name);
-                found.push(Marker { resource, role, field, value: value.clone(), texts });
+                found.push(Marker { resource, role, field, holder, value: value.clone(), texts });
             }
         }
     }

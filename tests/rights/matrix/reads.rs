@@ -1,7 +1,7 @@
 //! Requests to every route that reads: lists, summaries, records and actions.
 
 use charter_runtime::catalog::Entry;
-use charter_runtime::meta::{ActionMethod, FieldMeta, IncludeTarget, Kind, Operation, Shown};
+use charter_runtime::meta::{ActionMethod, FieldMeta, Kind, Operation, Shown};
 use charter_runtime::ops::{RouteOperation, routes};
 use charter_runtime::query::{Predicate, allows};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -112,6 +112,16 @@ pub fn addresses(world: &World, template: &str, resource: &str) -> Vec<Address> 
     }
 }
 
+/// How much is asked about an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Depth {
+    Main,
+    /// Each field and include.
+    Each,
+    /// Every condition too.
+    All,
+}
+
 /// The requests to all routes that read.
 pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
     let world = probes.world();
@@ -119,10 +129,18 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
     for route in routes(&world.server.state) {
         let entry = world.entry(route.resource);
         for (number, Address { path, names }) in addresses(world, &route.path, route.resource).into_iter().enumerate() {
+            // A record of each kind is asked for everything, and the others for the main things.
+            let role = names.and_then(|(name, id)| world.rows_of(name).find(|row| row.id == id)).map(|row| row.role);
+            let depth = match role {
+                Some(Role::Bridge | Role::Doomed) => Depth::Main,
+                _ if number == 0 => Depth::All,
+                Some(Role::Hidden) => Depth::Each,
+                _ => Depth::Main,
+            };
             let mut own = match route.call {
-                RouteOperation::Operation(Operation::List) => lists(probes, entry, &path, number == 0),
+                RouteOperation::Operation(Operation::List) => lists(probes, entry, &path, depth),
                 RouteOperation::Summary => summaries(probes, entry, &path, number == 0),
-                RouteOperation::Operation(Operation::Show) => shows(entry, &path),
+                RouteOperation::Operation(Operation::Show) => shows(entry, &path, depth),
                 RouteOperation::Action(action) if action.method == ActionMethod::Get => {
                     let query = "?from=GBP&to=EUR&amount=1&at=2026-01-01T00:00:00Z";
                     vec![Request::get("action that reads", format!("{path}{query}")), Request::get("action that reads", &path)]
@@ -146,34 +164,38 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
     found
 }
 
-fn lists(probes: &Probes<'_>, entry: &Entry, path: &str, is_full: bool) -> Vec<Request> {
+fn lists(probes: &Probes<'_>, entry: &Entry, path: &str, depth: Depth) -> Vec<Request> {
     let mut found = vec![
         Request::get("list", path),
         Request::new("list: HEAD", Method::HEAD, path),
+        Request::get("list: csv", path).with("accept", "text/csv"),
+    ];
+    if depth == Depth::Main {
+        return found;
+    }
+    found.extend([
         Request::get("list: page", format!("{path}?per_page=1&page=2")),
         Request::get("list: cursor", format!("{path}?cursor=&per_page=1")),
         Request::get("list: count", format!("{path}?count=none")),
         Request::get("list: count", format!("{path}?count=estimate")),
         Request::get("list: deleted", format!("{path}?deleted=only")),
-        Request::get("list: csv", path).with("accept", "text/csv"),
         Request::get("list: csv", format!("{path}?csv=labels")).with("accept", "text/csv"),
         Request::get("list: ndjson", path).with("accept", "application/x-ndjson"),
         Request::get("list: explain", format!("{path}?explain=1")).compared(false),
-    ];
+    ]);
     let includes: Vec<&str> = entry.meta.includes.iter().map(|include| include.name).collect();
     for include in &includes {
         found.push(Request::get("list: include", format!("{path}?include={include}")));
         let lines = Request::get("list: include", format!("{path}?include={include}"));
         found.push(lines.with("accept", "application/x-ndjson"));
     }
-    found.push(Request::get("list: include", format!("{path}?include={}", includes.join(","))));
     for view in probes.world().rows_of("custom_view") {
-        found.push(Request::get("list: view", format!("{path}?view_id={}", view.id)).naming("custom_view", view.id));
+        found.push(Request::get("list: view", format!("{path}?view_id={}", view.id)));
     }
     for text in searched(probes, entry) {
         found.push(Request::get("list: search", format!("{path}?search={text}")));
     }
-    if is_full {
+    if depth == Depth::All {
         conditions(probes, entry, path, &mut found);
     }
     found
@@ -191,13 +213,17 @@ fn conditions(probes: &Probes<'_>, entry: &Entry, path: &str, found: &mut Vec<Re
     for field in entry.meta.fields {
         let is_compared = !is_publication(catalog, entry, field);
         let name = field.name;
+        let is_hidden = entry.is_restricted || !entry.read_right(field).is_empty();
         let mut add = |door, query: String| found.push(Request::get(door, format!("{path}?{query}")).compared(is_compared));
+        if entry.behavior.is_platform && !is_hidden {
+            continue;
+        }
         add("list: fields", format!("fields={name}"));
         add("list: sort", format!("sort={name}"));
         add("list: sort", format!("sort=-{name}"));
         for (predicate, value) in tests(probes, entry, field) {
             add("list: filter", format!("q[{name}_{}]={}", predicate.name(), encode(&value)));
-            if predicate == Predicate::Eq {
+            if predicate == Predicate::Eq && is_hidden {
                 add("list: or", format!("q[id_or_{name}_eq]={}", encode(&value)));
                 let filters = json!([
                     { "field": "id", "predicate": "lt", "value": 0 },
@@ -209,12 +235,13 @@ fn conditions(probes: &Probes<'_>, entry: &Entry, path: &str, found: &mut Vec<Re
         if let Kind::Ref { resource } = field.kind {
             let relation = name.strip_suffix("_id").unwrap_or(name);
             let target = catalog.linked(resource);
-            for other in target.meta.fields.iter().filter(|other| other.shown != Shown::Never) {
+            let is_hidden = |other: &&FieldMeta| target.is_restricted || !target.read_right(other).is_empty();
+            for other in target.meta.fields.iter().filter(|other| other.shown != Shown::Never).filter(is_hidden) {
                 let name = format!("{relation}.{}", other.name);
                 add("list: sort through a relation", format!("sort={name}"));
-                let values = probes.values(resource, other.name).into_iter().take(2);
-                let tests = values.flat_map(|value| [(Predicate::Eq, value.clone()), (Predicate::Gteq, value)]);
-                for (predicate, value) in tests.chain([(Predicate::Null, "1".into()), (Predicate::NotNull, "1".into())]) {
+                let mut tests = vec![(Predicate::Null, "1".to_string())];
+                tests.extend(probes.values(resource, other.name).into_iter().map(|value| (Predicate::Eq, value)).take(2));
+                for (predicate, value) in tests {
                     let q = format!("q[{name}_{}]={}", predicate.name(), encode(&value));
                     add("list: filter through a relation", q);
                 }
@@ -240,14 +267,16 @@ fn tests(probes: &Probes<'_>, entry: &Entry, field: &'static FieldMeta) -> Vec<(
         },
     };
     let switch = [Predicate::Null, Predicate::NotNull, Predicate::Present, Predicate::Blank, Predicate::True, Predicate::False];
+    // What is no secret of a record is asked a few things.
+    let is_plain = entry.behavior.is_platform || !entry.is_restricted;
+    let few = [Predicate::Eq, Predicate::Gt, Predicate::Null];
+    let is_asked = |predicate: &Predicate| !is_plain || few.contains(predicate);
     let mut found = Vec::new();
-    for predicate in Predicate::ALL.iter().copied().filter(|predicate| allows(field, *predicate, kind)) {
+    for predicate in Predicate::ALL.iter().copied().filter(|predicate| allows(field, *predicate, kind)).filter(is_asked) {
         if switch.contains(&predicate) {
             found.push((predicate, "1".to_string()));
-        } else if entry.behavior.is_platform && !matches!(predicate, Predicate::Eq | Predicate::Gt) {
-            continue;
         } else {
-            let most = if predicate == Predicate::Eq { values.len() } else { 2 };
+            let most = if predicate == Predicate::Eq && !is_plain { values.len() } else { 2 };
             found.extend(values.iter().take(most).map(|value| (predicate, value.clone())));
         }
     }
@@ -261,7 +290,8 @@ fn summaries(probes: &Probes<'_>, entry: &Entry, path: &str, is_full: bool) -> V
         Request::get("summary", format!("{path}?deleted=only")),
         Request::new("summary", Method::HEAD, path),
     ];
-    for field in entry.meta.fields.iter().filter(|_| is_full) {
+    let is_hidden = |field: &&FieldMeta| entry.is_restricted || !entry.read_right(field).is_empty();
+    for field in entry.meta.fields.iter().filter(|_| is_full).filter(is_hidden) {
         let is_compared = !is_publication(catalog, entry, field);
         let name = field.name;
         let mut add = |door, query: String| found.push(Request::get(door, format!("{path}?{query}")).compared(is_compared));
@@ -277,25 +307,21 @@ fn summaries(probes: &Probes<'_>, entry: &Entry, path: &str, is_full: bool) -> V
     found
 }
 
-fn shows(entry: &Entry, path: &str) -> Vec<Request> {
+fn shows(entry: &Entry, path: &str, depth: Depth) -> Vec<Request> {
     let mut found = vec![
         Request::get("record", path),
         Request::new("record: HEAD", Method::HEAD, path),
         Request::get("record: 304", path).with("if-none-match", "*"),
-        Request::get("record: 304", path).with("if-none-match", "\"0123\""),
         Request::get("record: 412", path).with("if-match", "\"0123\""),
     ];
-    let names = |include: &charter_runtime::meta::IncludeMeta| include.name;
     for include in entry.meta.includes {
         found.push(Request::get("record: include", format!("{path}?include={}", include.name)));
-        if let IncludeTarget::Many { .. } = include.target {
-            found.push(Request::get("record: include", format!("{path}?include={}&fields=id", include.name)));
-        }
     }
-    let all: Vec<&str> = entry.meta.includes.iter().map(names).collect();
-    found.push(Request::get("record: include", format!("{path}?include={}", all.join(","))));
-    for field in entry.meta.fields {
-        found.push(Request::get("record: fields", format!("{path}?fields={}", field.name)));
+    for field in entry.meta.fields.iter().filter(|_| depth > Depth::Main) {
+        let is_hidden = entry.is_restricted || !entry.read_right(field).is_empty();
+        if is_hidden {
+            found.push(Request::get("record: fields", format!("{path}?fields={}", field.name)));
+        }
     }
     found
 }

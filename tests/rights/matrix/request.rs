@@ -101,7 +101,12 @@ impl Request {
                 for (name, value) in &self.headers {
                     client = client.with(name, value);
                 }
-                let answer = client.send(self.method.clone(), &self.path, self.body.clone()).await;
+                let mut answer = client.send(self.method.clone(), &self.path, self.body.clone()).await;
+                // A user has a few exports at the same time.
+                while answer.status == 503 {
+                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                    answer = client.send(self.method.clone(), &self.path, self.body.clone()).await;
+                }
                 Some(written(answer.status, &answer.headers, &answer.text))
             }
             Via::Panel => {

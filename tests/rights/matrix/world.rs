@@ -87,16 +87,24 @@ impl World {
     }
 
     pub fn add(&mut self, resource: &'static str, role: Role, record: &Value, parent: Option<i64>) {
+        self.add_held(resource, resource, role, record, parent);
+    }
+
+    /// Adds a record that needs the ability of `holder`.
+    fn add_held(&mut self, resource: &'static str, holder: &'static str, role: Role, record: &Value, parent: Option<i64>) {
         let entry = self.server.state.catalog.linked(resource);
         let id = record["id"].as_i64().expect("an id");
-        let reference = |field: &FieldMeta| Some((field.name, record[field.name].as_i64()?));
+        let reference = |field: &FieldMeta| match field.kind {
+            Kind::Ref { .. } => Some((field.name, record[field.name].as_i64()?)),
+            _ => None,
+        };
         let refers = entry.meta.fields.iter().filter_map(reference).collect();
         self.rows.push(Row { resource, role, id, parent, refers });
-        self.markers.extend(markers(entry, role, record));
+        self.markers.extend(markers(entry, holder, role, record));
         for field in entry.meta.fields {
             if let Kind::Embedded { resource, .. } = field.kind {
                 for part in record[field.name].as_array().into_iter().flatten() {
-                    self.add(resource, role, part, Some(id));
+                    self.add_held(resource, holder, role, part, Some(id));
                 }
             }
         }
@@ -116,7 +124,7 @@ impl World {
                 }
             }
         }
-        for target in self.server.state.catalog.attachables().map(|entry| entry.meta.name).collect::<Vec<_>>() {
+        for target in self.entries().filter(|entry| entry.meta.attachments && entry.is_restricted).map(|entry| entry.meta.name).collect::<Vec<_>>() {
             for role in [Role::Bridge, Role::Hidden] {
                 self.attach(target, role).await;
             }
@@ -146,7 +154,7 @@ impl World {
         let mut parent = None;
         let mut path = format!("/{}", entry.meta.path);
         if let Some(under) = entry.meta.under {
-            parent = Box::pin(self.make(under.resource, of_parent(role))).await;
+            parent = Box::pin(self.make(under.resource, self.of_parent(under.resource, role))).await;
             let over = self.entry(under.resource).meta.path;
             path = format!("/{over}/{}{path}", parent.expect("its parent can be made"));
         }
@@ -170,14 +178,19 @@ impl World {
         let state = self.server.state.clone();
         let entry = state.catalog.linked(name);
         let is_hidden = role.is_hidden() || !entry.read_right(field).is_empty();
-        let number = self.number();
+        let (number, is_bridge) = (self.number(), role == Role::Bridge);
         let value = match field.kind {
             Kind::Ref { .. } | Kind::RefList { .. } => {
                 let (Kind::Ref { resource } | Kind::RefList { resource }) = field.kind else { return };
                 let is_parent = entry.parents.iter().any(|parent| parent.field.name == field.name);
-                let before = entry.meta.fields.iter().take_while(|other| other.name != field.name).any(|other| other.kind == field.kind);
-                let is_second = before || !is_parent && entry.meta.under.is_some_and(|under| under.resource == resource);
-                let id = self.referred(resource, if is_parent { of_parent(role) } else { role }, is_parent, is_second).await;
+                let is_over = |name: &str| entry.meta.under.is_some_and(|under| under.field == name);
+                let before = entry.meta.fields.iter().take_while(|other| other.name != field.name);
+                let before = before.filter(|other| !is_over(other.name)).any(|other| other.kind == field.kind);
+                // A record under another differs from that.
+                let is_sibling = entry.meta.under.is_some_and(|under| under.resource == resource);
+                let role = if is_parent { self.of_parent(resource, role) } else { role };
+                let role = if is_sibling && role == Role::Bridge { Role::Open } else { role };
+                let id = self.referred(resource, role, is_parent, before || is_sibling && role == Role::Open && !is_bridge).await;
                 id.map(|id| if matches!(field.kind, Kind::RefList { .. }) { json!([id]) } else { json!(id) })
             }
             Kind::PolymorphicType { type_names } => {
@@ -212,6 +225,11 @@ impl World {
         body.extend(value.map(|value| (field.name.to_string(), value)));
     }
 
+    /// A record is seen with its parent.
+    fn of_parent(&self, parent: &str, role: Role) -> Role {
+        if role == Role::Bridge && self.entry(parent).is_restricted { Role::Open } else { role }
+    }
+
     /// The id that a record refers to: users own records, and a bridge leads to what is hidden.
     async fn referred(&mut self, resource: &'static str, role: Role, is_parent: bool, is_second: bool) -> Option<i64> {
         if resource == "user" {
@@ -239,8 +257,7 @@ impl World {
         let form = Form::default().field("attachable_type", type_name).field("attachable_id", id);
         let file = form.file(&format!("zq{letter}{number:04}.txt"), b"a file");
         let record = file.send(&self.admin).await.created("attachment");
-        let role = if self.entry(target).is_restricted { role } else { Role::Open };
-        self.add("attachment", role, &record, None);
+        self.add_held("attachment", target, role, &record, None);
         record["id"].as_i64()
     }
 
@@ -298,11 +315,6 @@ impl World {
             _ => format!("/{}", meta.path),
         }
     }
-}
-
-/// A record is seen with its parent.
-fn of_parent(role: Role) -> Role {
-    if role == Role::Bridge { Role::Open } else { role }
 }
 
 fn exists(field: &FieldMeta) -> Option<(&'static str, &'static str)> {
