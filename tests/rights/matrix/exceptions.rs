@@ -7,16 +7,37 @@ use super::callers::Caller;
 use super::marker::Marker;
 use super::world::World;
 
-/// Doors whose answers are not compared between the worlds. Markers are looked for all the same.
+/// Doors whose answers are not compared between the worlds, each with the reason. Markers are looked for all the same.
 pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("list: explain", "the plan of the database counts rows; it needs the ability `system:explain`"),
     ("create: value of a hidden record", "a unique value is unique among all records, those that the caller does not see too"),
 ];
 
+pub fn is_compared(door: &str) -> bool {
+    !NOT_COMPARED.iter().any(|(other, _)| *other == door)
+}
+
+/// True if the entity tag of a record is not compared: that of a file has its random uuid, and that of a record with a
+/// publication the published value.
+pub fn has_other_tag(catalog: &Catalog, entry: &Entry) -> bool {
+    entry.is_attached() || entry.meta.fields.iter().any(|field| is_publication(catalog, entry, field))
+}
+
 /// True for a door whose entity tag is made of the versions of tables: it tells that something in them has changed, and
 /// not what.
 pub fn has_tag_of_tables(door: &str) -> bool {
     ["list", "summary"].iter().any(|start| door.starts_with(start))
+}
+
+/// True for an export of the audit log: each export is in the log, so that the next one differs by it. The list is compared.
+pub fn exports_itself(resource: &str, door: &str) -> bool {
+    resource == "audit_entry" && is_export(door)
+}
+
+/// True for a door that writes an audit entry. The requests are sent after all others, so that the log does not differ by
+/// their order.
+pub fn is_export(door: &str) -> bool {
+    door.ends_with("csv") || door.ends_with("ndjson")
 }
 
 /// True for a derived field of a record that a rule hides: it is a publication, so that everybody who sees the record
@@ -43,7 +64,7 @@ pub fn publications(world: &World, caller: &Caller) -> Vec<Marker> {
     let mut found = Vec::new();
     for row in &world.rows {
         let entry = catalog.linked(row.resource);
-        if !caller.may_read(catalog, entry) || !caller.sees(entry, row.role) {
+        if !caller.may_read(catalog, catalog.linked(row.holder)) || !caller.sees(entry, row.role) {
             continue;
         }
         let mut show = |via: &str, name: &str, with_row: bool| {

@@ -9,7 +9,7 @@ use futures_util::stream::iter;
 use regex::Regex;
 
 use super::callers::Caller;
-use super::exceptions::{has_tag_of_tables, publications};
+use super::exceptions::publications;
 use super::marker::Marker;
 use super::request::{ABSENT, Request, replace_number};
 use super::world::World;
@@ -30,7 +30,7 @@ pub struct Tally {
 }
 
 /// What one caller must not be shown in one world.
-struct Forbidden {
+pub struct Forbidden {
     words: HashMap<String, Marker>,
     others: Vec<(String, Marker)>,
     /// Texts that the caller is shown on other records, which differ between the worlds.
@@ -38,7 +38,7 @@ struct Forbidden {
 }
 
 impl Forbidden {
-    fn of(world: &World, caller: &Caller) -> Forbidden {
+    pub fn of(world: &World, caller: &Caller) -> Forbidden {
         let catalog = &world.server.state.catalog;
         let published: Vec<String> = publications(world, caller).into_iter().flat_map(|marker| marker.texts).collect();
         let (mut words, mut others) = (HashMap::new(), Vec::new());
@@ -55,7 +55,7 @@ impl Forbidden {
     }
 
     /// The first forbidden marker of an answer that the request did not name, and its position.
-    fn find(&self, answer: &str, request: &str) -> Option<(usize, &Marker)> {
+    pub fn find(&self, answer: &str, request: &str) -> Option<(usize, &Marker)> {
         let mut start = 0;
         for part in answer.split(|character: char| !character.is_ascii_alphanumeric()) {
             if (7..=8).contains(&part.len())
@@ -89,6 +89,7 @@ impl Normal {
             (r#"name="(_token|panel-token)" (value|content)="[^"]*""#, "<token>"),
             (r"127\.0\.0\.1:[0-9]+", "<address>"),
             (r"/files/[^\x22 ]+", "<file>"),
+            (r"\b01[0-9A-Z]{24}\b", "<request>"),
             (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
         ];
         Normal(rules.map(|(pattern, text)| (Regex::new(pattern).expect("a pattern"), text)).into())
@@ -115,8 +116,11 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
     let callers = worlds.map(|world| &world.callers[position]);
     let forbidden = [Forbidden::of(worlds[0], callers[0]), Forbidden::of(worlds[1], callers[1])];
     let normal = Normal::new();
-    let sent: Vec<&Request> =
-        requests.iter().filter(|request| callers[0].reads_anything() || request.is_basic).collect();
+    let is_sent = |request: &&Request| {
+        let is_deep = callers[0].is_admin() || callers[0].is_compared() || !request.path.contains('?');
+        request.is_basic || callers[0].reads_anything() && is_deep
+    };
+    let sent: Vec<&Request> = requests.iter().filter(is_sent).collect();
     let answers = iter(sent).map(|request| async move {
         let absent = request.names.filter(|(resource, id)| {
             let entry = worlds[0].entry(resource);
@@ -155,7 +159,7 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
         }
         let normals = [(&one, &forbidden[0]), (&other, &forbidden[1])].map(|(answer, forbidden)| {
             let text = normal.of(answer, &forbidden.published);
-            if has_tag_of_tables(request.door) { without(&text, "etag: ") } else { text }
+            if request.ignores_tag { without(&text, "etag: ") } else { text }
         });
         let differs = normals[0] != normals[1];
         if callers[0].is_admin() {
@@ -186,7 +190,7 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
 
 /// The answer without a header.
 fn without(answer: &str, header: &str) -> String {
-    answer.lines().filter(|line| !line.starts_with(header)).collect::<Vec<_>>().join("\n")
+    answer.lines().filter(|line| !line.starts_with(header)).collect::<Vec<_>>().join("\n").trim_end().into()
 }
 
 fn excerpt(answer: &str, at: usize) -> String {

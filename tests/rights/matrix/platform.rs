@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::deliveries::segment;
 use super::marker::{Role, Variant};
 use super::world::World;
 use crate::routes::imports::uploaded;
@@ -9,7 +10,7 @@ use crate::routes::imports::uploaded;
 /// Each caller receives the events of all records from now on.
 pub async fn webhooks(world: &World) {
     for caller in world.callers.iter().filter(|caller| caller.reads_anything()) {
-        let url = format!("https://example.com/{}", caller.name.replace(' ', "-"));
+        let url = format!("https://example.com/{}", segment(caller.name));
         let answer = caller.client.post("/webhooks", json!({ "url": url, "events": ["*"] })).await;
         assert!(matches!(answer.status, 201 | 403), "{}: {}", caller.name, answer.text);
     }

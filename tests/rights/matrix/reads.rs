@@ -8,7 +8,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::exceptions::is_publication;
+use super::exceptions::{exports_itself, has_other_tag, is_publication};
 use super::marker::Role;
 use super::request::{ABSENT, Request};
 use super::world::World;
@@ -156,6 +156,8 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
             }
             for request in &mut own {
                 request.names = names;
+                request.ignores_tag |= has_other_tag(&world.server.state.catalog, entry);
+                request.is_compared &= !exports_itself(route.resource, request.door);
             }
             found.extend(own);
         }
@@ -181,12 +183,12 @@ fn lists(probes: &Probes<'_>, entry: &Entry, path: &str, depth: Depth) -> Vec<Re
         Request::get("list: deleted", format!("{path}?deleted=only")),
         Request::get("list: csv", format!("{path}?csv=labels")).with("accept", "text/csv"),
         Request::get("list: ndjson", path).with("accept", "application/x-ndjson"),
-        Request::get("list: explain", format!("{path}?explain=1")).compared(false),
+        Request::get("list: explain", format!("{path}?explain=1")),
     ]);
     let includes: Vec<&str> = entry.meta.includes.iter().map(|include| include.name).collect();
     for include in &includes {
         found.push(Request::get("list: include", format!("{path}?include={include}")));
-        let lines = Request::get("list: include", format!("{path}?include={include}"));
+        let lines = Request::get("list: include in ndjson", format!("{path}?include={include}"));
         found.push(lines.with("accept", "application/x-ndjson"));
     }
     for view in probes.world().rows_of("custom_view") {

@@ -5,6 +5,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::callers::Caller;
+use super::exceptions::{has_tag_of_tables, is_compared};
 
 /// An id that no record has.
 pub const ABSENT: i64 = 987_654_321;
@@ -30,6 +31,8 @@ pub struct Request {
     pub body: Option<Value>,
     /// False if the answer may tell the worlds apart, for a reason of `exceptions`.
     pub is_compared: bool,
+    /// True if the entity tag is not compared, for a reason of `exceptions`.
+    pub ignores_tag: bool,
     /// True for one request of each route, which is sent even by callers who may do nothing.
     pub is_basic: bool,
     /// The record that the request names, for the comparison with a record that does not exist.
@@ -49,7 +52,8 @@ impl Request {
             path: path.into(),
             headers: Vec::new(),
             body: None,
-            is_compared: true,
+            is_compared: is_compared(door),
+            ignores_tag: has_tag_of_tables(door),
             is_basic: false,
             names: None,
         }
@@ -73,7 +77,7 @@ impl Request {
     }
 
     pub fn compared(self, is_compared: bool) -> Request {
-        Request { is_compared, ..self }
+        Request { is_compared: self.is_compared && is_compared, ..self }
     }
 
     pub fn naming(self, resource: &'static str, id: i64) -> Request {

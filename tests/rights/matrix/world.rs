@@ -18,6 +18,8 @@ use crate::support::{Client, Database, Fixture};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub resource: &'static str,
+    /// The resource whose ability a caller needs.
+    pub holder: &'static str,
     pub role: Role,
     pub id: i64,
     /// The id in its path, of the record that it is under.
@@ -99,7 +101,7 @@ impl World {
             _ => None,
         };
         let refers = entry.meta.fields.iter().filter_map(reference).collect();
-        self.rows.push(Row { resource, role, id, parent, refers });
+        self.rows.push(Row { resource, holder, role, id, parent, refers });
         self.markers.extend(markers(entry, holder, role, record));
         for field in entry.meta.fields {
             if let Kind::Embedded { resource, .. } = field.kind {
