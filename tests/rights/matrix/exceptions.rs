@@ -13,6 +13,17 @@ pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("create: value of a hidden record", "a unique value is unique among all records, those that the caller does not see too"),
 ];
 
+/// Doors whose answers have no hidden records or values, even for the administrator.
+pub const SILENT: &[(&str, &str)] = &[
+    ("action that reads", "the application's only one converts currencies"),
+    ("list: explain", "its plan has no values"),
+    ("mcp: list of tools", "it is made from the metadata and the rights of the caller"),
+];
+
+pub fn is_silent(door: &str) -> bool {
+    SILENT.iter().any(|(other, _)| *other == door)
+}
+
 pub fn is_compared(door: &str) -> bool {
     !NOT_COMPARED.iter().any(|(other, _)| *other == door)
 }
@@ -26,7 +37,7 @@ pub fn has_other_tag(catalog: &Catalog, entry: &Entry) -> bool {
 /// True for a door whose entity tag is made of the versions of tables: it tells that something in them has changed, and
 /// not what.
 pub fn has_tag_of_tables(door: &str) -> bool {
-    ["list", "summary"].iter().any(|start| door.starts_with(start))
+    ["list", "summary", "panel: api"].iter().any(|start| door.starts_with(start))
 }
 
 /// True for an export of the audit log: each export is in the log, so that the next one differs by it. The list is compared.

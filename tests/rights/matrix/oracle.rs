@@ -11,7 +11,7 @@ use regex::Regex;
 use super::callers::Caller;
 use super::exceptions::publications;
 use super::marker::Marker;
-use super::request::{ABSENT, Request, replace_number};
+use super::request::{ABSENT, Request};
 use super::world::World;
 
 /// Requests that are on their way at the same time.
@@ -80,24 +80,34 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Removes what differs from one answer to the next: times, and secrets of forms.
-pub struct Normal(Vec<(Regex, &'static str)>);
+pub struct Normal {
+    rules: Vec<(Regex, &'static str)>,
+    /// The tag in the answer of a tool.
+    tag: Regex,
+}
 
 impl Normal {
     pub fn new() -> Normal {
         let rules = [
             (r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|\+00:00)?", "<time>"),
             (r#"name="(_token|panel-token)" (value|content)="[^"]*""#, "<token>"),
+            (r"\b01[0-9A-Z]{6}…[0-9A-Z]{4}\b", "<request>"),
+            (r#"name="_key" value="[^"]*""#, "<key>"),
             (r"127\.0\.0\.1:[0-9]+", "<address>"),
             (r"/files/[^\x22 ]+", "<file>"),
             (r"\b01[0-9A-Z]{24}\b", "<request>"),
             (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>"),
         ];
-        Normal(rules.map(|(pattern, text)| (Regex::new(pattern).expect("a pattern"), text)).into())
+        let rules = rules.map(|(pattern, text)| (Regex::new(pattern).expect("a pattern"), text)).into();
+        Normal { rules, tag: Regex::new(r#"etag\\*":[\\"0-9a-f.]+|name="_version" value="[^"]*"#).expect("a pattern") }
     }
 
-    fn of(&self, answer: &str, published: &[String]) -> String {
+    fn of(&self, answer: &str, published: &[String], ignores_tag: bool) -> String {
         let mut text = answer.to_string();
-        for (pattern, with) in &self.0 {
+        if ignores_tag {
+            text = without(&self.tag.replace_all(&text, "etag"), "etag: ");
+        }
+        for (pattern, with) in &self.rules {
             if let std::borrow::Cow::Owned(replaced) = pattern.replace_all(&text, *with) {
                 text = replaced;
             }
@@ -115,6 +125,8 @@ impl Normal {
 pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request], tally: &mut Tally) -> String {
     let callers = worlds.map(|world| &world.callers[position]);
     let forbidden = [Forbidden::of(worlds[0], callers[0]), Forbidden::of(worlds[1], callers[1])];
+    // Both, because an answer can repeat a part of its request.
+    let published: Vec<String> = forbidden.iter().flat_map(|one| one.published.clone()).collect();
     let normal = Normal::new();
     let is_sent = |request: &&Request| {
         let is_deep = callers[0].is_admin() || callers[0].is_compared() || !request.path.contains('?');
@@ -157,10 +169,7 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
                 report(request, "fails", excerpt(answer, 0));
             }
         }
-        let normals = [(&one, &forbidden[0]), (&other, &forbidden[1])].map(|(answer, forbidden)| {
-            let text = normal.of(answer, &forbidden.published);
-            if request.ignores_tag { without(&text, "etag: ") } else { text }
-        });
+        let normals = [&one, &other].map(|answer| normal.of(answer, &published, request.ignores_tag));
         let differs = normals[0] != normals[1];
         if callers[0].is_admin() {
             tally.doors.insert(request.door);
@@ -172,11 +181,11 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
             report(request, "tells the worlds apart", difference(&normals[0], &normals[1]));
         }
         if let Some((id, absent)) = of_absent {
-            let absent = normal.of(&absent, &forbidden[0].published);
-            let known = replace_number(&normals[0], &id.to_string(), "<id>");
-            let unknown = replace_number(&absent, &ABSENT.to_string(), "<id>");
+            let absent = normal.of(&absent, &published, request.ignores_tag);
             // An answer that repeats an id has its length in a header.
-            if without(&known, "content-length: ") != without(&unknown, "content-length: ") {
+            let known = without(&normals[0], "content-length: ");
+            let unknown = without(&absent.replace(&ABSENT.to_string(), &id.to_string()), "content-length: ");
+            if known != unknown {
                 report(request, "tells a hidden record from an absent one", difference(&known, &unknown));
             }
         }

@@ -4,6 +4,7 @@ use charter_runtime::catalog::Entry;
 use charter_runtime::meta::{Kind, Operation};
 use serde_json::json;
 
+use super::exceptions::has_other_tag;
 use super::marker::Role;
 use super::reads::{Probes, encode};
 use super::request::Request;
@@ -65,9 +66,12 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
         Request::panel("panel: search", "/search?q=zq"),
     ];
     for entry in world.entries().filter(|entry| entry.is_served() && !entry.meta.singleton && !entry.is_attached()) {
+        let mut of_records = Vec::new();
         for row in world.rows_of(entry.meta.name) {
-            of_record(world, entry, row, &mut found);
+            of_record(world, entry, row, &mut of_records);
         }
+        let ignores_tag = has_other_tag(&world.server.state.catalog, entry);
+        found.extend(of_records.into_iter().map(|request| Request { ignores_tag, ..request }));
         let lists: Vec<String> = match (entry.meta.under, world.row(entry.meta.name, Role::Open)) {
             (Some(_), None) => Vec::new(),
             (Some(_), Some(_)) => world.rows_of(entry.meta.name).map(|row| world.collection(row)).collect(),

@@ -7,6 +7,21 @@ use super::marker::{Role, Variant};
 use super::world::World;
 use crate::routes::imports::uploaded;
 
+/// Uses each token, and waits for the audit entry of its first use, which is written in the background: the worlds have
+/// the same entries in the same order.
+pub async fn use_tokens(world: &World) {
+    let uses = "SELECT CAST(COUNT(*) AS text) AS text FROM audit_entries WHERE action = 'first_use'";
+    for caller in world.callers.iter().skip(1).filter(|caller| !caller.user.is_null()) {
+        let before = world.server.texts(uses).await;
+        caller.client.get("/users/1").await;
+        let begun = std::time::Instant::now();
+        while world.server.texts(uses).await == before {
+            assert!(begun.elapsed().as_secs() < 10, "the first use of the token of the {} is in no entry", caller.name);
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
+}
+
 /// Each caller receives the events of all records from now on.
 pub async fn webhooks(world: &World) {
     for caller in world.callers.iter().filter(|caller| caller.reads_anything()) {

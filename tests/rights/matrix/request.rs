@@ -117,7 +117,13 @@ impl Request {
                 let mut panel = caller.panel.as_ref()?.with("accept", Some("text/html"));
                 panel.cookie = caller.panel.as_ref()?.cookie.clone();
                 let page = match &self.body {
-                    None => panel.get(&self.path).await,
+                    None => loop {
+                        let page = panel.get(&self.path).await;
+                        if page.status != 503 {
+                            break page;
+                        }
+                        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                    },
                     Some(form) => {
                         let form = form.as_object().expect("a form").iter();
                         let form: Vec<(&str, &str)> =
@@ -146,7 +152,9 @@ pub fn replace_number(text: &str, old: &str, new: &str) -> String {
     let (mut replaced, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(old) {
         let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_alphanumeric());
-        let is_part = is_digit(rest[..at].chars().next_back()) || is_digit(rest[at + old.len()..].chars().next());
+        let after = &rest[at + old.len()..];
+        let is_decimal = after.starts_with('.') && is_digit(after.chars().nth(1));
+        let is_part = is_decimal || is_digit(rest[..at].chars().next_back()) || is_digit(after.chars().next());
         replaced.push_str(&rest[..at]);
         replaced.push_str(if is_part { old } else { new });
         rest = &rest[at + old.len()..];
