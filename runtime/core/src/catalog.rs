@@ -132,7 +132,9 @@ impl Catalog {
             let has_rights = |field: &FieldMeta| {
                 let has_own = |field: &FieldMeta| !field.read.is_empty() || !field.write.is_empty();
                 let of_part = match field.kind {
-                    Kind::Embedded { resource, .. } => metas.get(resource).is_some_and(|part| part.fields.iter().any(has_own)),
+                    Kind::Embedded { resource, .. } => {
+                        metas.get(resource).is_some_and(|part| part.fields.iter().any(has_own))
+                    }
                     _ => false,
                 };
                 has_own(field) || of_part || !read_right(&derived, field).is_empty()

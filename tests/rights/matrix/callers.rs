@@ -121,13 +121,19 @@ pub async fn callers(server: &Server) -> (Vec<Caller>, Owners) {
             is_admin: true,
             ..caller("administrator", server.admin().undescribed(), &admin, Abilities::All)
         },
-        Caller { owns_hidden: true, ..caller("owner of the hidden records", token(&other, &["*"]).await, &other, Abilities::All) },
+        Caller {
+            owns_hidden: true,
+            ..caller("owner of the hidden records", token(&other, &["*"]).await, &other, Abilities::All)
+        },
         Caller {
             panel: Some(signed_in(server, &reader).await),
             ..caller("reader", token(&reader, &["*"]).await, &reader, Abilities::All)
         },
         caller("narrow token", token(&reader, &words).await, &reader, Abilities::Some(narrow)),
-        Caller { panel: Some(signed_in(server, &clerk).await), ..caller("clerk", token(&clerk, &["*"]).await, &clerk, Abilities::Some(part)) },
+        Caller {
+            panel: Some(signed_in(server, &clerk).await),
+            ..caller("clerk", token(&clerk, &["*"]).await, &clerk, Abilities::Some(part))
+        },
         Caller {
             panel: Some(signed_in(server, &nobody).await),
             ..caller("user without abilities", token(&nobody, &["*"]).await, &nobody, Abilities::Some(BTreeSet::new()))
@@ -136,4 +142,3 @@ pub async fn callers(server: &Server) -> (Vec<Caller>, Owners) {
     ];
     (all, Owners { reader, other })
 }
-

@@ -30,7 +30,8 @@ const OF_LINKS: &[&str] = &["expires", "signature"];
 
 /// Doors that the matrix has no requests for.
 pub async fn unknown(world: &World) -> Vec<String> {
-    let mut found: Vec<String> = unknown_arms().into_iter().map(|arm| format!("no check for the pages {arm}")).collect();
+    let mut found: Vec<String> =
+        unknown_arms().into_iter().map(|arm| format!("no check for the pages {arm}")).collect();
     let known: BTreeSet<String> =
         routes(&world.server.state).iter().map(|route| route.path.trim_start_matches('/').to_string()).collect();
     let served = paths(&format!("{:?}", charter_runtime::app::router(&world.server.state)));
@@ -74,7 +75,8 @@ fn paths(tree: &str) -> BTreeSet<String> {
         let path = path.trim_start_matches("!NULL!").split('[').next().unwrap_or_default();
         open.push((depth, path.to_string()));
         if goal {
-            let parts: Vec<&str> = open.iter().map(|(_, part)| part.trim_matches('/')).filter(|part| !part.is_empty()).collect();
+            let parts: Vec<&str> =
+                open.iter().map(|(_, part)| part.trim_matches('/')).filter(|part| !part.is_empty()).collect();
             found.insert(parts.join("/"));
         }
     }

@@ -10,7 +10,10 @@ use super::world::World;
 /// Doors whose answers are not compared between the worlds, each with the reason. Markers are looked for all the same.
 pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("list: explain", "the plan of the database counts rows; it needs the ability `system:explain`"),
-    ("create: value of a hidden record", "a unique value is unique among all records, those that the caller does not see too"),
+    (
+        "create: value of a hidden record",
+        "a unique value is unique among all records, those that the caller does not see too",
+    ),
 ];
 
 /// Doors whose answers have no hidden records or values, even for the administrator.
@@ -26,6 +29,11 @@ pub fn is_silent(door: &str) -> bool {
 
 pub fn is_compared(door: &str) -> bool {
     !NOT_COMPARED.iter().any(|(other, _)| *other == door)
+}
+
+/// True for a field that changes with each request of its owner, so that its order is a matter of time.
+pub fn is_of_the_moment(field: &FieldMeta) -> bool {
+    field.name == "last_used_at"
 }
 
 /// True if the entity tag of a record is not compared: that of a file has its random uuid, and that of a record with a

@@ -155,7 +155,10 @@ pub mod receipt {
 
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "receipt", events)]
-    #[resource(include(name = "vault", via = "vault_id"), include(name = "dossier", via = "dossier_id", fields("title")))]
+    #[resource(
+        include(name = "vault", via = "vault_id"),
+        include(name = "dossier", via = "dossier_id", fields("title"))
+    )]
     #[resource(include(name = "subject", via = "subject_id"), include(name = "file", via = "file_id"))]
     #[resource(include(name = "coin", via = "coin_id"))]
     pub struct Model {
@@ -212,7 +215,10 @@ impl Fixture for Vaults {
             Route::of::<receipt::Entity>(),
         ];
         let routes = charter::generated::routes().into_iter().map(guarded).chain(own).collect();
-        Vaults(Server::open(with_routes::<Migration>(routes), database, template, nothing, |config| config.mcp = true).await)
+        Vaults(
+            Server::open(with_routes::<Migration>(routes), database, template, nothing, |config| config.mcp = true)
+                .await,
+        )
     }
 
     fn server(&self) -> &Server {
@@ -227,7 +233,10 @@ fn guarded(route: Route) -> Route {
         return route;
     }
     let is_plain = |field: &FieldMeta| {
-        !matches!(field.kind, Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. } | Kind::Derived { .. })
+        !matches!(
+            field.kind,
+            Kind::Ref { .. } | Kind::PolymorphicRef { .. } | Kind::PolymorphicType { .. } | Kind::Derived { .. }
+        )
     };
     let guard = |field: &FieldMeta| {
         let is_hidden = field.nullable && field.shown != Shown::Never && is_plain(field);

@@ -95,7 +95,9 @@ pub fn value(field: &FieldMeta, number: usize, differs: Option<Variant>) -> Opti
 /// The markers in the answer with a record: those of the values that [`value`] made, and of values computed from them.
 pub fn markers(entry: &Entry, holder: &'static str, role: Role, record: &Value) -> Vec<Marker> {
     let mut found = Vec::new();
-    for field in entry.meta.fields.iter().filter(|field| !matches!(field.kind, Kind::Derived { .. } | Kind::Embedded { .. })) {
+    for field in
+        entry.meta.fields.iter().filter(|field| !matches!(field.kind, Kind::Derived { .. } | Kind::Embedded { .. }))
+    {
         for value in leaves(&record[field.name]) {
             let texts = texts(value);
             if !texts.is_empty() {

@@ -27,7 +27,8 @@ use crate::support::on_both;
 on_both!(no_answer_tells_of_what_its_caller_may_not_see,);
 
 async fn no_answer_tells_of_what_its_caller_may_not_see(server: Vaults) {
-    let (one, other) = tokio::join!(World::new(server.database, Variant::One), World::new(server.database, Variant::Other));
+    let (one, other) =
+        tokio::join!(World::new(server.database, Variant::One), World::new(server.database, Variant::Other));
     assert_eq!(one.rows, other.rows, "the worlds have the same ids");
     let unknown = doors::unknown(&one).await;
     assert!(unknown.is_empty(), "{unknown:#?}");
@@ -51,7 +52,8 @@ async fn no_answer_tells_of_what_its_caller_may_not_see(server: Vaults) {
             eprintln!("{} {:?} {}", one.callers[position].name, begun.elapsed(), tally.requests);
         }
     }
-    let quiet: Vec<&str> = tally.doors.difference(&tally.telling).copied().filter(|door| !exceptions::is_silent(door)).collect();
+    let quiet: Vec<&str> =
+        tally.doors.difference(&tally.telling).copied().filter(|door| !exceptions::is_silent(door)).collect();
     eprintln!("{quiet:?}");
     for position in 1..one.callers.len() {
         let writes = writes::requests(&probes, 900 + position);

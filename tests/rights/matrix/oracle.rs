@@ -92,6 +92,7 @@ impl Normal {
             (r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|\+00:00)?", "<time>"),
             (r#"name="(_token|panel-token)" (value|content)="[^"]*""#, "<token>"),
             (r"\b01[0-9A-Z]{6}…[0-9A-Z]{4}\b", "<request>"),
+            (r"_token=[0-9a-f]+", "<token>"),
             (r#"name="_key" value="[^"]*""#, "<key>"),
             (r"127\.0\.0\.1:[0-9]+", "<address>"),
             (r"/files/[^\x22 ]+", "<file>"),
@@ -153,7 +154,14 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
         let count = found.entry(format!("{}: {what}", request.door)).or_default();
         *count += 1;
         if *count <= 2 && found.len() <= MAX_PRINTED {
-            let _ = writeln!(printed, "{} | {} | {what}\n    {} {}\n    {excerpt}", callers[0].name, request.door, request.method, request.text());
+            let _ = writeln!(
+                printed,
+                "{} | {} | {what}\n    {} {}\n    {excerpt}",
+                callers[0].name,
+                request.door,
+                request.method,
+                request.text()
+            );
         }
     };
     while let Some((request, one, other, of_absent)) = answers.next().await {

@@ -4,7 +4,7 @@ use charter_runtime::catalog::Entry;
 use charter_runtime::meta::{Kind, Operation};
 use serde_json::json;
 
-use super::exceptions::has_other_tag;
+use super::exceptions::{exports_itself, has_other_tag};
 use super::marker::Role;
 use super::reads::{Probes, encode};
 use super::request::Request;
@@ -61,10 +61,8 @@ pub fn unknown_arms() -> Vec<String> {
 /// The requests to the pages of all resources.
 pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
     let world = probes.world();
-    let mut found = vec![
-        Request::panel("panel: dashboard", "/").basic(),
-        Request::panel("panel: search", "/search?q=zq"),
-    ];
+    let mut found =
+        vec![Request::panel("panel: dashboard", "/").basic(), Request::panel("panel: search", "/search?q=zq")];
     for entry in world.entries().filter(|entry| entry.is_served() && !entry.meta.singleton && !entry.is_attached()) {
         let mut of_records = Vec::new();
         for row in world.rows_of(entry.meta.name) {
@@ -78,7 +76,13 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
             (None, _) => vec![format!("/{}", entry.meta.path)],
         };
         for list in lists.into_iter().filter(|_| entry.meta.operations.contains(&Operation::List)) {
-            of_list(probes, entry, &list, &mut found);
+            let mut of_lists = Vec::new();
+            of_list(probes, entry, &list, &mut of_lists);
+            let compared = |request: Request| {
+                let is_compared = !exports_itself(entry.meta.name, request.door);
+                request.compared(is_compared)
+            };
+            found.extend(of_lists.into_iter().map(compared));
         }
     }
     found
@@ -87,7 +91,12 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
 fn of_record(world: &World, entry: &Entry, row: &Row, found: &mut Vec<Request>) {
     let path = world.path(row);
     let naming = (entry.meta.name, row.id);
-    for (door, end) in [("panel: record", ""), ("panel: edit", "/edit"), ("panel: history", "/history"), ("panel: question before a deletion", "/delete")] {
+    for (door, end) in [
+        ("panel: record", ""),
+        ("panel: edit", "/edit"),
+        ("panel: history", "/history"),
+        ("panel: question before a deletion", "/delete"),
+    ] {
         let mut request = Request::panel(door, format!("{path}{end}"));
         // A page of a deleted record may have a history.
         request.names = Some(naming);
@@ -99,7 +108,10 @@ fn of_record(world: &World, entry: &Entry, row: &Row, found: &mut Vec<Request>) 
     let title = format!("/panel/titles/{}?id={}", entry.meta.plural, row.id);
     found.push(Request { names: Some(naming), ..Request::panel("panel: titles", title) });
     let ids = json!({ "_step": "delete", "id": row.id.to_string() });
-    found.push(Request { names: Some(naming), ..Request::panel("panel: bulk", format!("{}/bulk", world.collection(row))).body(ids) });
+    found.push(Request {
+        names: Some(naming),
+        ..Request::panel("panel: bulk", format!("{}/bulk", world.collection(row))).body(ids)
+    });
 }
 
 fn of_list(probes: &Probes<'_>, entry: &Entry, path: &str, found: &mut Vec<Request>) {

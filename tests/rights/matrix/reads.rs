@@ -8,7 +8,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::exceptions::{exports_itself, has_other_tag, is_publication};
+use super::exceptions::{exports_itself, has_other_tag, is_of_the_moment, is_publication};
 use super::marker::Role;
 use super::request::{ABSENT, Request};
 use super::world::World;
@@ -40,7 +40,9 @@ impl<'w> Probes<'w> {
         let mut found = Vec::new();
         for world in self.worlds {
             for role in [Role::Hidden, Role::Open] {
-                let is_it = |marker: &&super::marker::Marker| (marker.resource, marker.role, marker.field) == (resource, role, field);
+                let is_it = |marker: &&super::marker::Marker| {
+                    (marker.resource, marker.role, marker.field) == (resource, role, field)
+                };
                 found.extend(world.markers.iter().filter(is_it).map(|marker| plain(&marker.value)).take(1));
             }
         }
@@ -143,7 +145,10 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
                 RouteOperation::Operation(Operation::Show) => shows(entry, &path, depth),
                 RouteOperation::Action(action) if action.method == ActionMethod::Get => {
                     let query = "?from=GBP&to=EUR&amount=1&at=2026-01-01T00:00:00Z";
-                    vec![Request::get("action that reads", format!("{path}{query}")), Request::get("action that reads", &path)]
+                    vec![
+                        Request::get("action that reads", format!("{path}{query}")),
+                        Request::get("action that reads", &path),
+                    ]
                 }
                 // `writes` has them.
                 RouteOperation::Operation(Operation::Create | Operation::Update | Operation::Delete)
@@ -213,15 +218,15 @@ fn searched(probes: &Probes<'_>, entry: &Entry) -> Vec<String> {
 fn conditions(probes: &Probes<'_>, entry: &Entry, path: &str, found: &mut Vec<Request>) {
     let catalog = &probes.world().server.state.catalog;
     for field in entry.meta.fields {
-        let is_compared = !is_publication(catalog, entry, field);
+        let is_compared = !is_publication(catalog, entry, field) && !is_of_the_moment(field);
         let name = field.name;
         let is_hidden = entry.is_restricted || !entry.read_right(field).is_empty();
-        let mut add = |door, query: String| found.push(Request::get(door, format!("{path}?{query}")).compared(is_compared));
+        let mut add =
+            |door, query: String| found.push(Request::get(door, format!("{path}?{query}")).compared(is_compared));
         if entry.behavior.is_platform && !is_hidden {
             continue;
         }
         add("list: fields", format!("fields={name}"));
-        add("list: sort", format!("sort={name}"));
         add("list: sort", format!("sort=-{name}"));
         for (predicate, value) in tests(probes, entry, field) {
             add("list: filter", format!("q[{name}_{}]={}", predicate.name(), encode(&value)));
@@ -242,7 +247,9 @@ fn conditions(probes: &Probes<'_>, entry: &Entry, path: &str, found: &mut Vec<Re
                 let name = format!("{relation}.{}", other.name);
                 add("list: sort through a relation", format!("sort={name}"));
                 let mut tests = vec![(Predicate::Null, "1".to_string())];
-                tests.extend(probes.values(resource, other.name).into_iter().map(|value| (Predicate::Eq, value)).take(2));
+                tests.extend(
+                    probes.values(resource, other.name).into_iter().map(|value| (Predicate::Eq, value)).take(2),
+                );
                 for (predicate, value) in tests {
                     let q = format!("q[{name}_{}]={}", predicate.name(), encode(&value));
                     add("list: filter through a relation", q);
@@ -268,13 +275,15 @@ fn tests(probes: &Probes<'_>, entry: &Entry, field: &'static FieldMeta) -> Vec<(
             _ => probes.values(entry.meta.name, field.name),
         },
     };
-    let switch = [Predicate::Null, Predicate::NotNull, Predicate::Present, Predicate::Blank, Predicate::True, Predicate::False];
+    let switch =
+        [Predicate::Null, Predicate::NotNull, Predicate::Present, Predicate::Blank, Predicate::True, Predicate::False];
     // What is no secret of a record is asked a few things.
     let is_plain = entry.behavior.is_platform || !entry.is_restricted;
     let few = [Predicate::Eq, Predicate::Gt, Predicate::Null];
     let is_asked = |predicate: &Predicate| !is_plain || few.contains(predicate);
     let mut found = Vec::new();
-    for predicate in Predicate::ALL.iter().copied().filter(|predicate| allows(field, *predicate, kind)).filter(is_asked) {
+    for predicate in Predicate::ALL.iter().copied().filter(|predicate| allows(field, *predicate, kind)).filter(is_asked)
+    {
         if switch.contains(&predicate) {
             found.push((predicate, "1".to_string()));
         } else {
@@ -294,15 +303,20 @@ fn summaries(probes: &Probes<'_>, entry: &Entry, path: &str, is_full: bool) -> V
     ];
     let is_hidden = |field: &&FieldMeta| entry.is_restricted || !entry.read_right(field).is_empty();
     for field in entry.meta.fields.iter().filter(|_| is_full).filter(is_hidden) {
-        let is_compared = !is_publication(catalog, entry, field);
+        let is_compared = !is_publication(catalog, entry, field) && !is_of_the_moment(field);
         let name = field.name;
-        let mut add = |door, query: String| found.push(Request::get(door, format!("{path}?{query}")).compared(is_compared));
+        let mut add =
+            |door, query: String| found.push(Request::get(door, format!("{path}?{query}")).compared(is_compared));
         add("summary: group", format!("group={name}"));
-        add("summary: group", format!("group={name}.month"));
-        for function in ["sum", "avg", "min", "max"] {
+        if let Kind::Date | Kind::Timestamp { .. } = field.kind {
+            add("summary: group", format!("group={name}.month"));
+        }
+        for function in ["sum", "max"] {
             add("summary: aggregate", format!("{function}={name}"));
         }
-        for (predicate, value) in tests(probes, entry, field).into_iter().filter(|(predicate, _)| *predicate == Predicate::Eq) {
+        for (predicate, value) in
+            tests(probes, entry, field).into_iter().filter(|(predicate, _)| *predicate == Predicate::Eq)
+        {
             add("summary: filter", format!("q[{name}_{}]={}", predicate.name(), encode(&value)));
         }
     }

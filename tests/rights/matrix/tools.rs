@@ -42,7 +42,8 @@ pub async fn requests(probes: &Probes<'_>) -> Vec<Request> {
         let writes = properties.get("dry_run").is_some();
         let of_one = |entry: &&charter_runtime::catalog::Entry| name.ends_with(&format!("_{}", entry.meta.name));
         let of_many = |entry: &&charter_runtime::catalog::Entry| name.ends_with(&format!("_{}", entry.meta.plural));
-        let entry = world.entries().filter(|entry| of_one(entry) || of_many(entry)).max_by_key(|entry| entry.meta.name.len());
+        let entry =
+            world.entries().filter(|entry| of_one(entry) || of_many(entry)).max_by_key(|entry| entry.meta.name.len());
         let mut base = json!({});
         if writes {
             base["dry_run"] = json!(true);

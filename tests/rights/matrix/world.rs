@@ -94,7 +94,14 @@ impl World {
     }
 
     /// Adds a record that needs the ability of `holder`.
-    fn add_held(&mut self, resource: &'static str, holder: &'static str, role: Role, record: &Value, parent: Option<i64>) {
+    fn add_held(
+        &mut self,
+        resource: &'static str,
+        holder: &'static str,
+        role: Role,
+        record: &Value,
+        parent: Option<i64>,
+    ) {
         let entry = self.server.state.catalog.linked(resource);
         let id = record["id"].as_i64().expect("an id");
         let reference = |field: &FieldMeta| match field.kind {
@@ -127,7 +134,12 @@ impl World {
                 }
             }
         }
-        for target in self.entries().filter(|entry| entry.meta.attachments && entry.is_restricted).map(|entry| entry.meta.name).collect::<Vec<_>>() {
+        for target in self
+            .entries()
+            .filter(|entry| entry.meta.attachments && entry.is_restricted)
+            .map(|entry| entry.meta.name)
+            .collect::<Vec<_>>()
+        {
             for role in [Role::Bridge, Role::Hidden] {
                 self.attach(target, role).await;
             }
@@ -193,7 +205,9 @@ impl World {
                 let is_sibling = entry.meta.under.is_some_and(|under| under.resource == resource);
                 let role = if is_parent { self.of_parent(resource, role) } else { role };
                 let role = if is_sibling && role == Role::Bridge { Role::Open } else { role };
-                let id = self.referred(resource, role, is_parent, before || is_sibling && role == Role::Open && !is_bridge).await;
+                let id = self
+                    .referred(resource, role, is_parent, before || is_sibling && role == Role::Open && !is_bridge)
+                    .await;
                 id.map(|id| if matches!(field.kind, Kind::RefList { .. }) { json!([id]) } else { json!(id) })
             }
             Kind::PolymorphicType { type_names } => {
@@ -207,13 +221,16 @@ impl World {
             Kind::Embedded { resource, by } => {
                 let part = self.server.state.catalog.linked(resource);
                 let mut item = Map::new();
-                for inner in part.meta.fields.iter().filter(|inner| inner.name != by && inner.access == Access::Writable) {
+                for inner in
+                    part.meta.fields.iter().filter(|inner| inner.name != by && inner.access == Access::Writable)
+                {
                     Box::pin(self.set(resource, inner, role, &mut item)).await;
                 }
                 Some(json!([item]))
             }
             Kind::CustomFields => {
-                let text = format!("zq{}{:04}", if is_hidden && self.variant == Variant::Other { 'b' } else { 'a' }, number);
+                let text =
+                    format!("zq{}{:04}", if is_hidden && self.variant == Variant::Other { 'b' } else { 'a' }, number);
                 Some(json!({ CUSTOM_FIELD: text }))
             }
             _ => match exists(field) {
@@ -270,7 +287,7 @@ impl World {
         let doomed: Vec<Row> = self.rows.iter().rev().filter(|row| row.role == Role::Doomed).cloned().collect();
         for row in doomed {
             let state = self.server.state.clone();
-        let entry = state.catalog.linked(row.resource);
+            let entry = state.catalog.linked(row.resource);
             if !entry.meta.operations.contains(&Operation::Delete) {
                 continue;
             }
@@ -280,7 +297,8 @@ impl World {
                 continue;
             }
             let number = self.number();
-            let is_text = |field: &&FieldMeta| field.access == Access::Writable && matches!(field.kind, Kind::String { .. });
+            let is_text =
+                |field: &&FieldMeta| field.access == Access::Writable && matches!(field.kind, Kind::String { .. });
             let field = entry.meta.fields.iter().find(is_text).expect("a text");
             let body = json!({ field.name: value(field, number, Some(self.variant)) });
             self.admin.put(&path, body).await.ok();
@@ -301,7 +319,9 @@ impl World {
             // A session that is as old as that has ended.
             for table in self.server.texts(&tables).await.into_iter().filter(|table| table != "user_sessions") {
                 let time = "2026-03-01T10:00:00+00:00";
-                self.server.sql(&format!("UPDATE \"{table}\" SET {column} = '{time}' WHERE {column} IS NOT NULL")).await;
+                self.server
+                    .sql(&format!("UPDATE \"{table}\" SET {column} = '{time}' WHERE {column} IS NOT NULL"))
+                    .await;
             }
         }
     }

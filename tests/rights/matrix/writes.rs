@@ -17,7 +17,8 @@ pub fn requests(probes: &Probes<'_>, number: usize) -> Vec<Request> {
     let mut found = Vec::new();
     for route in routes(&world.server.state).into_iter().filter(|route| !route.call.reads()) {
         let entry = world.entry(route.resource);
-        for (position, Address { path, names }) in addresses(world, &route.path, route.resource).into_iter().enumerate() {
+        for (position, Address { path, names }) in addresses(world, &route.path, route.resource).into_iter().enumerate()
+        {
             let role = names.and_then(|(name, id)| world.rows_of(name).find(|row| row.id == id)).map(|row| row.role);
             // The records that the caller sees stay as they are for the next one.
             let is_harmless = role.is_some_and(Role::is_hidden) || path.contains(&ABSENT.to_string());
@@ -33,8 +34,12 @@ pub fn requests(probes: &Probes<'_>, number: usize) -> Vec<Request> {
                     let request = Request::new("action", method, &path).body(json!({}));
                     if is_sent { vec![request] } else { Vec::new() }
                 }
-                RouteOperation::Bulk if entry.is_restricted || !entry.behavior.is_platform => bulk(world, entry, &path, method),
-                RouteOperation::Operation(Operation::Create) if !entry.receives_file() && !entry.behavior.is_platform => {
+                RouteOperation::Bulk if entry.is_restricted || !entry.behavior.is_platform => {
+                    bulk(world, entry, &path, method)
+                }
+                RouteOperation::Operation(Operation::Create)
+                    if !entry.receives_file() && !entry.behavior.is_platform =>
+                {
                     creates(probes, entry, &path, method, number)
                 }
                 _ => Vec::new(),

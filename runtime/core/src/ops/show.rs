@@ -186,18 +186,20 @@ async fn read(
     let whole = whole.as_ref().unwrap_or(&related);
     whole.write_embedded(&mut record, 0, |_| true);
     let is_requested = |name: &str| fields.is_none_or(|fields| fields.iter().any(|field| field.name == name));
-    let select = |is_requested: &dyn Fn(&str) -> bool, embedded: &include::Related, with_more: bool| -> Result<Vec<u8>> {
-        let mut out = vec![b'{'];
-        let narrowed = shape.narrowed(is_requested);
-        let shape = if with_more && deleted && is_requested("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
-        write_record(&mut out, &shape, row)?;
-        embedded.write_embedded(&mut out, 0, is_requested);
-        if with_more {
-            related.write_computed_and_included(&mut out, 0, is_requested);
-        }
-        out.push(b'}');
-        Ok(out)
-    };
+    let select =
+        |is_requested: &dyn Fn(&str) -> bool, embedded: &include::Related, with_more: bool| -> Result<Vec<u8>> {
+            let mut out = vec![b'{'];
+            let narrowed = shape.narrowed(is_requested);
+            let shape =
+                if with_more && deleted && is_requested("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
+            write_record(&mut out, &shape, row)?;
+            embedded.write_embedded(&mut out, 0, is_requested);
+            if with_more {
+                related.write_computed_and_included(&mut out, 0, is_requested);
+            }
+            out.push(b'}');
+            Ok(out)
+        };
     let representation = match fields.is_some() || deleted || related.has_computed_or_included() {
         true => Some(select(&is_requested, whole, true)?),
         false => None,
