@@ -5,6 +5,7 @@ mod defaults;
 mod every_field;
 mod fields;
 mod grants;
+mod matrix;
 mod panel_posts;
 mod panel_reader;
 mod relations;

@@ -8,7 +8,11 @@ use charter_runtime::ops::Route;
 
 /// The service with these additional routes and a migration for their tables.
 pub fn with_own<M: MigrationTrait + Default + 'static>(own: impl IntoIterator<Item = Route>) -> App {
-    let routes = charter::generated::routes().into_iter().chain(own).collect();
+    with_routes::<M>(charter::generated::routes().into_iter().chain(own).collect())
+}
+
+/// The service with these routes alone, and a migration for the tables of those that are not its own.
+pub fn with_routes<M: MigrationTrait + Default + 'static>(routes: Vec<Route>) -> App {
     App::new::<Migrator<M>>("charter-test", routes)
         .seeds(charter::generated::seeds())
         .languages(charter::generated::languages())

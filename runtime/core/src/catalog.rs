@@ -58,7 +58,7 @@ pub struct Entry {
     pub parents: Vec<Parent>,
     /// True if an owner or a scope, of the resource or of a parent, hides some records from callers with read access.
     pub is_restricted: bool,
-    /// True if some field needs a right to be read or set.
+    /// True if some field, of an embedded record too, needs a right to be read or set.
     pub has_field_rights: bool,
     /// `SELECT t."id", ...`: every column of the table.
     pub stored: String,
@@ -133,7 +133,14 @@ impl Catalog {
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
             let has_rights = |field: &FieldMeta| {
-                !field.read.is_empty() || !field.write.is_empty() || !read_right(&derived, field).is_empty()
+                let has_own = |field: &FieldMeta| !field.read.is_empty() || !field.write.is_empty();
+                let of_part = match field.kind {
+                    Kind::Embedded { resource, .. } => {
+                        metas.get(resource).is_some_and(|part| part.fields.iter().any(has_own))
+                    }
+                    _ => false,
+                };
+                has_own(field) || of_part || !read_right(&derived, field).is_empty()
             };
             let title = match meta.title {
                 "" => None,

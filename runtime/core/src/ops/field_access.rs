@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{FieldMeta, Shown};
+use crate::meta::{FieldMeta, Kind, Shown};
 use crate::ops::{Changes, Context};
 use crate::principal::Principal;
 use crate::record::Shape;
@@ -26,9 +26,20 @@ pub fn shape_of<'e>(
     Cow::Owned(entry.shape(fields.filter(|field| entry.may_read_field(field, context.caller()))))
 }
 
-/// True if the caller may not read some field of the resource.
+/// True if the caller may not read some field of the resource, or of the records that are embedded in it.
 pub fn hides_any(context: &Context<'_>, entry: &Entry) -> bool {
-    entry.has_field_rights && entry.meta.fields.iter().any(|field| !entry.may_read_field(field, context.caller()))
+    entry.has_field_rights
+        && entry.meta.fields.iter().any(|field| {
+            !entry.may_read_field(field, context.caller())
+                || !hidden_in(context.catalog(), field, |right| context.caller().has_right(right)).is_empty()
+        })
+}
+
+/// The names of the fields of an embedded record whose right `has` denies; none for any other field.
+pub fn hidden_in(catalog: &Catalog, field: &FieldMeta, has: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let Kind::Embedded { resource, .. } = field.kind else { return Vec::new() };
+    let part = catalog.linked(resource);
+    part.meta.fields.iter().filter(|field| !has(part.read_right(field))).map(|field| field.name).collect()
 }
 
 /// Lets the resource's hook narrow a projection to what the caller may read.
@@ -44,9 +55,17 @@ pub fn narrow(context: &Context<'_>, entry: &Entry, shape: &mut Cow<'_, Shape>) 
 /// [`Error::FieldsForbidden`] with every field that the caller may not set.
 pub fn check_writes(context: &Context<'_>, changes: &Changes) -> Result<()> {
     let mut errors = FieldErrors::default();
-    for (field, _) in changes.iter() {
-        if let Some(right) = missing_write_right(context.caller(), field) {
-            errors.add(field.name, format!("requires the permission `{right}`"));
+    let mut check = |changes: &Changes, prefix: &str| {
+        for (field, _) in changes.iter() {
+            if let Some(right) = missing_write_right(context.caller(), field) {
+                errors.add(format!("{prefix}{}", field.name), format!("requires the permission `{right}`"));
+            }
+        }
+    };
+    check(changes, "");
+    for set in &changes.embedded {
+        for (index, changes) in set.set_values() {
+            check(changes, &format!("{}.{index}.", set.field().name));
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(Error::FieldsForbidden(errors)) }

@@ -79,8 +79,11 @@ fn visibility_condition(context: &Context<'_>, entry: &Entry, deleted: bool) -> 
 
 /// A record as JSON.
 pub struct RenderedRecord {
-    /// Every field, without computed fields and includes. The record's version is the hash of this.
+    /// Every field, without computed fields and includes. The record's version is the hash of this, as far as the caller may
+    /// read it: from a hash over other fields, their values could be guessed.
     record: Vec<u8>,
+    /// The same without the fields that the caller may not read, if there are such fields.
+    version: Option<Vec<u8>>,
     /// The requested representation, if it differs.
     representation: Option<Vec<u8>>,
     /// The requested representation without the fields that the caller may not read, if there are such fields.
@@ -99,7 +102,7 @@ impl RenderedRecord {
 
     /// A rendered record, as a plain `GET` returns it.
     pub fn whole(record: Vec<u8>) -> RenderedRecord {
-        RenderedRecord { record, representation: None, readable: None }
+        RenderedRecord { record, version: None, representation: None, readable: None }
     }
 
     /// The JSON of the requested representation, without the singular key, for the caller.
@@ -114,9 +117,10 @@ impl RenderedRecord {
 
     /// The entity tag of the requested representation.
     pub fn tag(&self) -> String {
-        match self.readable.as_ref().or(self.representation.as_ref()) {
-            Some(representation) => etag::tag_of_representation(&self.record, representation),
-            None => etag::tag(&self.record),
+        let version = self.version.as_ref().unwrap_or(&self.record);
+        match &self.representation {
+            Some(_) => etag::tag_of_representation(version, self.readable()),
+            None => etag::tag(version),
         }
     }
 }
@@ -174,30 +178,40 @@ async fn read(
     let mut record = Vec::with_capacity(1024);
     record.push(b'{');
     write_record(&mut record, &shape, row)?;
-    related.write_embedded(&mut record, 0, |_| true);
+    let hides_any = field_access::hides_any(context, entry);
+    let whole = match hides_any {
+        true => Some(include::load_whole_embedded(context, &shape, &[row]).await?),
+        false => None,
+    };
+    let whole = whole.as_ref().unwrap_or(&related);
+    whole.write_embedded(&mut record, 0, |_| true);
     let is_requested = |name: &str| fields.is_none_or(|fields| fields.iter().any(|field| field.name == name));
-    let select = |is_requested: &dyn Fn(&str) -> bool| -> Result<Vec<u8>> {
-        let mut out = vec![b'{'];
-        let narrowed = shape.narrowed(is_requested);
-        let shape = if deleted && is_requested("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
-        write_record(&mut out, &shape, row)?;
-        related.write_embedded(&mut out, 0, is_requested);
-        related.write_computed_and_included(&mut out, 0, is_requested);
-        out.push(b'}');
-        Ok(out)
-    };
+    let select =
+        |is_requested: &dyn Fn(&str) -> bool, embedded: &include::Related, with_more: bool| -> Result<Vec<u8>> {
+            let mut out = vec![b'{'];
+            let narrowed = shape.narrowed(is_requested);
+            let shape =
+                if with_more && deleted && is_requested("deleted_at") { narrowed.with("deleted_at") } else { narrowed };
+            write_record(&mut out, &shape, row)?;
+            embedded.write_embedded(&mut out, 0, is_requested);
+            if with_more {
+                related.write_computed_and_included(&mut out, 0, is_requested);
+            }
+            out.push(b'}');
+            Ok(out)
+        };
     let representation = match fields.is_some() || deleted || related.has_computed_or_included() {
-        true => Some(select(&is_requested)?),
+        true => Some(select(&is_requested, whole, true)?),
         false => None,
     };
-    let readable = match field_access::hides_any(context, entry) {
+    let may_read = |name: &str| entry.field(name).is_none_or(|field| entry.may_read_field(field, context.caller()));
+    let (version, readable) = match hides_any {
         true => {
-            let may_read =
-                |name: &str| entry.field(name).is_none_or(|field| entry.may_read_field(field, context.caller()));
-            Some(select(&|name| is_requested(name) && may_read(name))?)
+            let version = select(&may_read, &related, false)?;
+            (Some(version), Some(select(&|name| is_requested(name) && may_read(name), &related, true)?))
         }
-        false => None,
+        false => (None, None),
     };
     record.push(b'}');
-    Ok(Some(RenderedRecord { record, representation, readable }))
+    Ok(Some(RenderedRecord { record, version, representation, readable }))
 }

@@ -17,7 +17,6 @@ use crate::panel::list::{filter_form, related_columns};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::url;
-use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::meta::ResourceMeta;
 use charter_core::ops::consequences::MAX_COUNTED;
@@ -92,16 +91,14 @@ impl BulkJob {
             job.progress = serde_json::from_str(text).map_err(invalid)?;
             return Ok(job);
         }
-        // Read before the records are counted: records created later have a greater id.
-        let last = format!("SELECT MAX(\"id\") AS \"id\" FROM \"{}\"", target.entry.meta.table);
-        let last = Sql::new(request.state.db.dialect(), last).one(request.state.db.reader()).await?;
-        job.progress.last_id = last.and_then(|row| row.try_get("", "id").ok()).flatten().unwrap_or_default();
         job.progress.view_conditions = job.view_conditions(request).await?;
         job.progress.view_start = job.view_start(request, target).await?;
         let body =
             request.get_json(&job.list_path(target, "-id", &[("per_page", &PREVIEW_RECORDS.to_string())])).await?;
         job.sample = body[target.entry.meta.plural].as_array().cloned().unwrap_or_default();
         job.progress.total = body["meta"]["total"].as_i64().unwrap_or_default();
+        // Records created later have a greater id. The form must not tell of records that the user does not see.
+        job.progress.last_id = job.sample.first().and_then(|record| record["id"].as_i64()).unwrap_or_default();
         Ok(job)
     }
 

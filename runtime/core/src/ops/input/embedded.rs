@@ -122,6 +122,11 @@ impl EmbeddedSet {
         changed.chain(self.removed.iter().map(|(id, row)| (*id, &**row))).collect()
     }
 
+    /// The values that the body sets, with the position of each record in the list.
+    pub fn set_values(&self) -> impl Iterator<Item = (usize, &Changes)> {
+        self.items.iter().map(|item| (item.index, &item.changes))
+    }
+
     /// The records after the write, in the order of the body. A new one has no id yet.
     pub fn after(&self) -> impl Iterator<Item = (Option<i64>, &Changes)> {
         self.items.iter().map(|item| (item.id, &item.changes))

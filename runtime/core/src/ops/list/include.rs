@@ -14,7 +14,7 @@ use crate::catalog::Entry;
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
 use crate::error::{Error, Result};
-use crate::meta::{IncludeMeta, IncludeTarget, Kind};
+use crate::meta::{FieldMeta, IncludeMeta, IncludeTarget, Kind};
 use crate::ops::Context;
 use crate::ops::input::custom_fields::readable_value;
 use crate::ops::input::embedded;
@@ -107,19 +107,9 @@ pub async fn load(
     rows: &[Row<'_>],
     includes: &[&'static IncludeMeta],
 ) -> Result<Related> {
-    let mut related = Related::default();
-    for field in &shape.embedded {
-        if let Kind::Embedded { resource, by } = field.kind {
-            let target = context.catalog().linked(resource);
-            let shown = target.shape(embedded::shown(target, by));
-            let values = load_many(context, target, shown, by, &ids_in_column(rows, shape, "id")?, None).await?;
-            related.embedded.push((field.name.to_string(), values));
-        }
-        if let Kind::Links { .. } = field.kind {
-            let values = include_links::ids(context, field, &ids_in_column(rows, shape, "id")?).await?;
-            related.embedded.push((field.name.to_string(), values));
-        }
-    }
+    let may_read = |target: &Entry, field: &FieldMeta| target.may_read_field(field, context.caller());
+    let embedded = load_embedded(context, shape, rows, may_read).await?;
+    let mut related = Related { embedded, ..Related::default() };
     for field in &shape.computed {
         let hook = context.route(entry).hooks.computed;
         let hook = hook.ok_or_else(|| Error::internal(format!("nothing computes `{}`", field.name)))?;
@@ -166,6 +156,36 @@ pub async fn load(
     Ok(related)
 }
 
+/// Loads the embedded records alone, with all their fields, for events.
+///
+/// # Errors
+/// When the database fails.
+pub async fn load_whole_embedded(context: &Context<'_>, shape: &Shape, rows: &[Row<'_>]) -> Result<Related> {
+    Ok(Related { embedded: load_embedded(context, shape, rows, |_, _| true).await?, ..Related::default() })
+}
+
+async fn load_embedded(
+    context: &Context<'_>,
+    shape: &Shape,
+    rows: &[Row<'_>],
+    is_shown: impl Fn(&Entry, &FieldMeta) -> bool,
+) -> Result<Named> {
+    let mut found = Vec::new();
+    for field in &shape.embedded {
+        if let Kind::Embedded { resource, by } = field.kind {
+            let target = context.catalog().linked(resource);
+            let shown = target.shape(embedded::shown(target, by).filter(|field| is_shown(target, field)));
+            let values = load_many(context, target, shown, by, &ids_in_column(rows, shape, "id")?, None).await?;
+            found.push((field.name.to_string(), values));
+        }
+        if let Kind::Links { .. } = field.kind {
+            let values = include_links::ids(context, field, &ids_in_column(rows, shape, "id")?).await?;
+            found.push((field.name.to_string(), values));
+        }
+    }
+    Ok(found)
+}
+
 /// Adds everything that the result of [`load`] depends on to the cache key. Computed fields are not covered: they are
 /// not cached.
 pub fn add_to_cache_key(
@@ -180,7 +200,8 @@ pub fn add_to_cache_key(
         if let Kind::Embedded { resource, by } = field.kind {
             let target = get(resource);
             cache_key.add(field.name);
-            depend_on(context, target, &target.shape(embedded::shown(target, by)), cache_key)?;
+            let shown = field_access::shape_of(context, target, embedded::shown(target, by));
+            depend_on(context, target, &shown, cache_key)?;
         }
         if let Kind::Links { .. } = field.kind {
             cache_key.add(field.name);

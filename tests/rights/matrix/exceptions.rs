@@ -1,0 +1,110 @@
+//! What an answer may tell although the matrix would forbid it, each with its reason.
+
+use charter_runtime::catalog::{Catalog, Entry};
+use charter_runtime::meta::{FieldMeta, IncludeTarget, Kind};
+
+use super::callers::Caller;
+use super::marker::Marker;
+use super::world::World;
+
+/// Doors whose answers are not compared between the worlds, each with the reason. Markers are looked for all the same.
+pub const NOT_COMPARED: &[(&str, &str)] = &[
+    ("list: explain", "the plan of the database counts rows; it needs the ability `system:explain`"),
+    (
+        "create: value of a hidden record",
+        "a unique value is unique among all records, those that the caller does not see too",
+    ),
+];
+
+/// Doors whose answers have no hidden records or values, even for the administrator.
+pub const SILENT: &[(&str, &str)] = &[
+    ("action that reads", "the application's only one converts currencies"),
+    ("list: explain", "its plan has no values"),
+    ("mcp: list of tools", "it is made from the metadata and the rights of the caller"),
+];
+
+pub fn is_silent(door: &str) -> bool {
+    SILENT.iter().any(|(other, _)| *other == door)
+}
+
+pub fn is_compared(door: &str) -> bool {
+    !NOT_COMPARED.iter().any(|(other, _)| *other == door)
+}
+
+/// True for a field that changes with each request of its owner, so that its order is a matter of time.
+pub fn is_of_the_moment(field: &FieldMeta) -> bool {
+    field.name == "last_used_at"
+}
+
+/// True if the entity tag of a record is not compared: that of a file has its random uuid, and that of a record with a
+/// publication the published value.
+pub fn has_other_tag(catalog: &Catalog, entry: &Entry) -> bool {
+    entry.is_attached() || entry.meta.fields.iter().any(|field| is_publication(catalog, entry, field))
+}
+
+/// True for a door whose entity tag is made of the versions of tables: it tells that something in them has changed, and
+/// not what.
+pub fn has_tag_of_tables(door: &str) -> bool {
+    ["list", "summary", "panel: api"].iter().any(|start| door.starts_with(start))
+}
+
+/// True for an export of the audit log: each export is in the log, so that the next one differs by it. The list is compared.
+pub fn exports_itself(resource: &str, door: &str) -> bool {
+    resource == "audit_entry" && is_export(door)
+}
+
+/// True for a door that writes an audit entry. The requests are sent after all others, so that the log does not differ by
+/// their order.
+pub fn is_export(door: &str) -> bool {
+    door.ends_with("csv") || door.ends_with("ndjson")
+}
+
+/// True for a derived field of a record that a rule hides: it is a publication, so that everybody who sees the record
+/// sees the value, and may filter and sort by it.
+pub fn is_publication(catalog: &Catalog, entry: &Entry, field: &FieldMeta) -> bool {
+    published(catalog, entry, field).is_some_and(|(target, _)| target.is_restricted)
+}
+
+/// The resource and the field that a derived field shows.
+fn published<'c>(catalog: &'c Catalog, entry: &Entry, field: &FieldMeta) -> Option<(&'c Entry, &'static str)> {
+    let Kind::Derived { via, field } = field.kind else { return None };
+    match entry.field(via)?.kind {
+        Kind::Ref { resource } => Some((catalog.linked(resource), field)),
+        _ => None,
+    }
+}
+
+/// The markers that a caller sees on records which refer to the record with the marker:
+///
+/// - the value of a derived field;
+/// - the declared fields of an include, which are a part of the record and need no ability.
+pub fn publications(world: &World, caller: &Caller) -> Vec<Marker> {
+    let catalog = &world.server.state.catalog;
+    let mut found = Vec::new();
+    for row in &world.rows {
+        let entry = catalog.linked(row.resource);
+        if !caller.may_read(catalog, catalog.linked(row.holder)) || !caller.sees(entry, row.role) {
+            continue;
+        }
+        let mut show = |via: &str, name: &str, with_row: bool| {
+            let Some(Kind::Ref { resource }) = entry.field(via).map(|field| field.kind) else { return };
+            let target = catalog.linked(resource);
+            let of = row.refers.get(via).and_then(|id| world.rows_of(resource).find(|other| other.id == *id));
+            let Some(of) = of.filter(|of| with_row || caller.sees(target, of.role)) else { return };
+            let is_it = |marker: &&Marker| (marker.resource, marker.role, marker.field) == (resource, of.role, name);
+            let may_read = |marker: &&Marker| caller.may_read_field(catalog, marker.resource, marker.field);
+            found.extend(world.markers.iter().filter(is_it).filter(may_read).cloned());
+        };
+        for field in entry.meta.fields {
+            if let Kind::Derived { via, field } = field.kind {
+                show(via, field, true);
+            }
+        }
+        for include in entry.meta.includes {
+            if let IncludeTarget::One { via } = include.target {
+                include.fields.iter().for_each(|name| show(via, name, false));
+            }
+        }
+    }
+    found
+}
