@@ -315,7 +315,7 @@ fn check_condition(context: &Context<'_>, draft: &mut Draft<Entity>) {
     let has_right = |right: &str| !is_owner || context.caller().has_right(right);
     let events: Vec<String> = serde_json::from_value(list).unwrap_or_default();
     if let Some(problem) = condition::problem(context.catalog(), &events, &when, &has_right) {
-        draft.error("when", problem);
+        draft.error(Column::When, problem);
     }
 }
 
