@@ -54,13 +54,13 @@ fn change(group: &Group, has_old: bool, has_new: bool) -> String {
             (true, false) => format!("COUNT(d.\"o{index}\") > 0"),
         })
     });
+    // The parents that change: the same in each statement.
+    let of_changed = format!("FROM ({differences}) AS d GROUP BY d.\"parent\" HAVING {}", matters.join(" OR "));
     let mut body = format!(
         "DECLARE parents bigint[];\nBEGIN\n\
-         SELECT array_agg(p.\"parent\" ORDER BY p.\"parent\") INTO parents FROM (SELECT d.\"parent\" FROM ({differences}) AS d \
-         GROUP BY d.\"parent\" HAVING {}) AS p;\n\
+         SELECT array_agg(p.\"parent\" ORDER BY p.\"parent\") INTO parents FROM (SELECT d.\"parent\" {of_changed}) AS p;\n\
          IF parents IS NULL THEN RETURN NULL; END IF;\n\
-         PERFORM 1 FROM \"{parent}\" AS p WHERE p.\"id\" = ANY(parents) ORDER BY p.\"id\" FOR NO KEY UPDATE;\n",
-        matters.join(" OR ")
+         PERFORM 1 FROM \"{parent}\" AS p WHERE p.\"id\" = ANY(parents) ORDER BY p.\"id\" FOR NO KEY UPDATE;\n"
     );
     let added = sums(&|index, rollup| {
         let column = rollup.column.name;
@@ -79,8 +79,8 @@ fn change(group: &Group, has_old: bool, has_new: bool) -> String {
             is_read.then(|| format!("{}(d.\"n{index}\") AS \"n{index}\"", rollup.aggregate()))
         });
         body.push_str(&format!(
-            "UPDATE \"{parent}\" AS p SET {} FROM (SELECT d.\"parent\", {} FROM ({differences}) AS d GROUP BY d.\"parent\") AS d \
-             WHERE p.\"id\" = d.\"parent\" AND p.\"id\" = ANY(parents);\n",
+            "UPDATE \"{parent}\" AS p SET {} FROM (SELECT d.\"parent\", {} {of_changed}) AS d \
+             WHERE p.\"id\" = d.\"parent\";\n",
             added.join(", "),
             read.join(", ")
         ));
@@ -94,8 +94,8 @@ fn change(group: &Group, has_old: bool, has_new: bool) -> String {
             body.push_str(&format!(
                 "UPDATE \"{parent}\" AS p SET \"{column}\" = (SELECT {function}(c.\"{}\") FROM \"{}\" AS c \
                  WHERE c.\"{by}\" = p.\"id\"{condition}) \
-                 FROM (SELECT d.\"parent\", {function}(d.\"o{index}\") AS \"gone\" FROM ({differences}) AS d GROUP BY d.\"parent\") AS d \
-                 WHERE p.\"id\" = d.\"parent\" AND p.\"id\" = ANY(parents) AND p.\"{column}\" = d.\"gone\";\n",
+                 FROM (SELECT d.\"parent\", {function}(d.\"o{index}\") AS \"gone\" {of_changed}) AS d \
+                 WHERE p.\"id\" = d.\"parent\" AND p.\"{column}\" = d.\"gone\";\n",
                 field.name, group.child.table
             ));
         }
