@@ -17,7 +17,7 @@ on_both!(
     session_of_the_panel_does_not_create_for_its_user,
     body_without_a_token_has_the_limits_of_every_body,
     event_and_audit_entry_have_no_user,
-    record_of_the_public_is_in_nobodys_sight_but_that_of_others,
+    record_of_the_public_belongs_to_nobody,
     repeated_idempotency_key_shares_nothing_between_strangers,
     document_says_that_no_token_is_needed,
 );
@@ -205,7 +205,7 @@ async fn every_other_request_needs_a_token(server: Inbox) {
     let stored = server.admin().get("/inquiries/1").await.record("inquiry");
     assert_eq!(stored["subject"], "Opening hours");
     // A token that is not valid is refused, and does not come through the open door.
-    server.client("wrong").post("/inquiries", inquiry()).await.refused(401, "token_invalid");
+    server.client("wrong").post("/inquiries", inquiry()).await.refused(401, "invalid_token");
     assert_eq!(total(&server.admin()).await, 1);
 }
 
@@ -261,8 +261,8 @@ async fn session_of_the_panel_does_not_create_for_its_user(server: Inbox) {
 
 async fn body_without_a_token_has_the_limits_of_every_body(server: Inbox) {
     let anybody = server.anonymous();
-    anybody.post_text("/inquiries", "{").await.refused(400, "bad_request");
-    anybody.post_text("/inquiries", "[]").await.refused(400, "bad_request");
+    anybody.post_text("/inquiries", "{").await.refused(400, "malformed_request");
+    anybody.post_text("/inquiries", "[]").await.refused(400, "malformed_request");
     let large = json!({ "subject": "x", "message": "x".repeat(12 * 1024 * 1024) }).to_string();
     assert_eq!(anybody.post_text("/inquiries", large).await.status, 413);
     anybody.post_text("/inquiries", "").await.refused(422, "validation_failed");
@@ -288,7 +288,7 @@ async fn event_and_audit_entry_have_no_user(server: Inbox) {
     assert_eq!((&entry["address"], &entry["request_id"]), (&json!("127.0.0.1"), &json!("from-a-stranger")), "{entry}");
 }
 
-async fn record_of_the_public_is_in_nobodys_sight_but_that_of_others(server: Inbox) {
+async fn record_of_the_public_belongs_to_nobody(server: Inbox) {
     let answer = server.anonymous().post("/complaints", json!({ "text": "Slow" })).await;
     assert_eq!(answer.status(201).json(), json!({ "complaint": { "id": 1 } }));
     let stored = server.admin().get("/complaints/1").await.record("complaint");
