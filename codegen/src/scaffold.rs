@@ -28,14 +28,14 @@ impl FieldShorthand {
     /// # Errors
     /// A sentence that says what is missing.
     pub fn read(text: &str) -> Result<FieldShorthand, String> {
-        let example =
-            "such as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`, `total:=price*2`";
+        let example = "such as `name:string!`, `price:decimal(2)`, `group:ref(product_group)`, `size:enum(small|large)=small`, `total:=price*2`";
         let (name, rest) = text
             .split_once(':')
             .ok_or_else(|| format!("`{text}` is not a field: write a name and a type, {example}"))?;
         let name = name.trim();
         if let Some(value) = rest.trim().strip_prefix('=').map(str::trim).filter(|value| !value.is_empty()) {
-            let field = FieldShorthand { name: name.to_owned(), value: Some(value.to_owned()), ..FieldShorthand::default() };
+            let field =
+                FieldShorthand { name: name.to_owned(), value: Some(value.to_owned()), ..FieldShorthand::default() };
             return match name.is_empty() {
                 true => Err(format!("`{text}` is not a field: write a name and an expression, {example}")),
                 false => Ok(field),

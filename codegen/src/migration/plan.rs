@@ -194,8 +194,7 @@ impl Planner {
             let step = Step::RenameTable { from, to, singleton, referring };
             self.renamed_tables.push((step, Unsupported::of_resource(after, &after.name)));
         }
-        let defaults = std::mem::take(&mut self.defaults);
-        self.computed.extend(computed::defaults(now, defaults));
+        self.computed.extend(computed::defaults(now, std::mem::take(&mut self.defaults)));
         self.computed.extend(computed::steps((before, after), (then, now), &names));
         self.indexes(after, (then, now), &gone, &names);
     }

@@ -51,9 +51,8 @@ fn checked(resource: &str, fields: &[FieldShorthand], value: &str) -> Result<(Ty
     let declared: &[_] = schema.resources.first().map_or(&[], |resource: &Resource| &resource.fields);
     let names = Names { fields: declared, others: None, has_request: false };
     let (node, kind) = expression::check_value(value, &names, None)?;
-    let is_nullable = |other: &expression::Field| {
-        declared.iter().any(|field| field.name.value == other.name && field.nullable)
-    };
+    let is_nullable =
+        |other: &expression::Field| declared.iter().any(|field| field.name.value == other.name && field.nullable);
     Ok((kind, node.can_be_null(&is_nullable)))
 }
 
@@ -68,7 +67,8 @@ fn located(name: &str, value: &str, mistake: &Mistake) -> String {
     let start = value.get(..mistake.span.start).map_or(0, |before| before.chars().count()) + name.len() + 2;
     let marked = value.get(mistake.span.clone()).map_or(1, |part| part.chars().count()).max(1);
     let nearest = value.get(mistake.span.clone()).and_then(|part| {
-        crate::diagnostic::nearest(part, mistake.known.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"))
+        crate::diagnostic::nearest(part, mistake.known.iter().map(String::as_str))
+            .map(|name| format!("did you mean `{name}`?"))
     });
     let known = || (!mistake.known.is_empty()).then(|| format!("known: {}", mistake.known.join(", ")));
     let help = mistake.help.clone().or(nearest).or_else(known);

@@ -138,7 +138,7 @@ async fn activity_list_includes_participants_on_request(server: Server) {
         assert_eq!(named(&format!("{path}&include=participants")).await, "Ada", "{path}");
     }
     let told = admin.get("/activities?include=nobody").await.invalid("include");
-    assert!(told.ends_with("valid names are owner, regarding, customFieldValues, participants"), "{told}");
+    assert!(told.ends_with("valid names are owner, regarding, customFieldValues, can, participants"), "{told}");
 }
 
 async fn activity_includes_are_loaded_for_the_whole_page(server: Server) {
