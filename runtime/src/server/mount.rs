@@ -68,7 +68,7 @@ impl Mount {
         Mount { summary, ..self }
     }
 
-    /// What it does, in a sentence or two.
+    /// A description in a sentence or two.
     pub fn description(self, description: &'static str) -> Mount {
         Mount { description, ..self }
     }

@@ -23,7 +23,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A job that runs once in each interval of so many seconds.
+    /// A job that runs once in each interval; `seconds` is its length.
     pub const fn every(seconds: u64) -> Schedule {
         Schedule { every: seconds, timeout: 30, attempts: 5, external: false }
     }
