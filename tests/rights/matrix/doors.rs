@@ -7,7 +7,7 @@ use charter_runtime::ops::routes;
 
 use super::panel::unknown_arms;
 use super::reads::{OTHER_PARAMETERS, PARAMETERS};
-use super::world::World;
+use crate::support::Server;
 
 /// Routes of the server that belong to no resource.
 const OTHERS: &[(&str, &str)] = &[
@@ -29,12 +29,12 @@ const OTHERS: &[(&str, &str)] = &[
 const OF_LINKS: &[&str] = &["expires", "signature"];
 
 /// Doors that the matrix has no requests for.
-pub async fn unknown(world: &World) -> Vec<String> {
+pub async fn unknown(server: &Server) -> Vec<String> {
     let mut found: Vec<String> =
         unknown_arms().into_iter().map(|arm| format!("no check for the pages {arm}")).collect();
     let known: BTreeSet<String> =
-        routes(&world.server.state).iter().map(|route| route.path.trim_start_matches('/').to_string()).collect();
-    let served = paths(&format!("{:?}", charter_runtime::app::router(&world.server.state)));
+        routes(&server.state).iter().map(|route| route.path.trim_start_matches('/').to_string()).collect();
+    let served = paths(&format!("{:?}", charter_runtime::app::router(&server.state)));
     assert!(served.len() > 80, "the router has {} paths", served.len());
     for path in &served {
         if !known.contains(path) && !OTHERS.iter().any(|(other, _)| other == path) {
@@ -42,7 +42,7 @@ pub async fn unknown(world: &World) -> Vec<String> {
         }
     }
     found.extend(known.iter().filter(|path| !served.contains(*path)).map(|path| format!("/{path} is not served")));
-    let document = world.callers[0].client.get("/openapi.json").await.ok();
+    let document = server.admin().undescribed().get("/openapi.json").await.ok();
     for (path, item) in document["paths"].as_object().expect("paths") {
         let operations = item.as_object().expect("operations").values();
         let parameters = operations.flat_map(|operation| operation["parameters"].as_array().into_iter().flatten());

@@ -26,7 +26,6 @@ const MAX_PRINTED: usize = 40;
 pub struct Tally {
     pub doors: BTreeSet<&'static str>,
     pub telling: BTreeSet<&'static str>,
-    pub requests: usize,
 }
 
 /// What one caller must not be shown in one world.
@@ -166,7 +165,6 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
     };
     while let Some((request, one, other, of_absent)) = answers.next().await {
         let (Some(one), Some(other)) = (one, other) else { continue };
-        tally.requests += 1;
         let text = request.text();
         for (answer, forbidden) in [(&one, &forbidden[0]), (&other, &forbidden[1])] {
             if let Some((at, marker)) = forbidden.find(answer, &text) {

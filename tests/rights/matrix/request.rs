@@ -1,5 +1,7 @@
 //! A request of the matrix, sent in the same words to both worlds.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -9,6 +11,9 @@ use super::exceptions::{has_tag_of_tables, is_compared};
 
 /// An id that no record has.
 pub const ABSENT: i64 = 987_654_321;
+
+/// Attempts at a request that the server is too busy for.
+const MAX_ATTEMPTS: usize = 2_000;
 
 /// Headers that tell nothing of records.
 const IGNORED: &[&str] =
@@ -105,12 +110,20 @@ impl Request {
                 for (name, value) in &self.headers {
                     client = client.with(name, value);
                 }
-                let mut answer = client.send(self.method.clone(), &self.path, self.body.clone()).await;
-                // A user has a few exports at the same time.
-                while answer.status == 503 {
-                    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-                    answer = client.send(self.method.clone(), &self.path, self.body.clone()).await;
-                }
+                // A user has a few exports at the same time; a read can meet a connection that has just been closed.
+                let mut attempts = 0;
+                let answer = loop {
+                    attempts += 1;
+                    assert!(attempts < MAX_ATTEMPTS, "{} is unavailable", self.path);
+                    let answer = match self.method {
+                        Method::GET | Method::HEAD => client.attempt(self.method.clone(), &self.path, None).await,
+                        _ => Some(client.send(self.method.clone(), &self.path, self.body.clone()).await),
+                    };
+                    if let Some(answer) = answer.filter(|answer| answer.status != 503) {
+                        break answer;
+                    }
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                };
                 Some(written(answer.status, &answer.headers, &answer.text))
             }
             Via::Panel => {
@@ -122,7 +135,7 @@ impl Request {
                         if page.status != 503 {
                             break page;
                         }
-                        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                        tokio::time::sleep(Duration::from_millis(5)).await;
                     },
                     Some(form) => {
                         let form = form.as_object().expect("a form").iter();
