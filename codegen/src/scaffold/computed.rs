@@ -47,7 +47,7 @@ fn checked(resource: &str, fields: &[FieldShorthand], value: &str) -> Result<(Ty
     let sources = Sources::default().with(&format!("resources/{resource}.yaml"), &text);
     let mut problems = Problems::default();
     let syntax = syntax::read(&sources, &mut problems);
-    let schema = lower::lower(&syntax, &sources, &mut problems);
+    let schema = lower::lower(syntax, &sources, &mut problems);
     let declared: &[_] = schema.resources.first().map_or(&[], |resource: &Resource| &resource.fields);
     let names = Names { fields: declared, others: None, has_request: false };
     let (node, kind) = expression::check_value(value, &names, None)?;
