@@ -13,6 +13,7 @@ mod model_resource;
 mod name_conflicts;
 mod query_plans;
 mod role_rights;
+mod rollup_triggers;
 mod rows;
 mod server_objects;
 mod service_snapshot;
