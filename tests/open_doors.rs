@@ -274,7 +274,7 @@ async fn event_and_audit_entry_have_no_user(server: Inbox) {
         .admin()
         .post("/webhooks", json!({ "url": "https://receiver.example/", "events": ["inquiry.created"] }))
         .await;
-    server.anonymous().with("x-request-id", "from-a-stranger").post("/inquiries", inquiry()).await.status(201);
+    server.anonymous().post("/inquiries", inquiry()).await.status(201);
     let events = server.event_bodies(0).await;
     let event = events.iter().find(|event| event["event"] == "inquiry.created").expect("an event");
     assert_eq!(event["data"]["inquiry"]["subject"], "Opening hours");
@@ -285,7 +285,8 @@ async fn event_and_audit_entry_have_no_user(server: Inbox) {
         (&entry["action"], &entry["user_id"], &entry["token_id"]),
         (&json!("create"), &Value::Null, &Value::Null)
     );
-    assert_eq!((&entry["address"], &entry["request_id"]), (&json!("127.0.0.1"), &json!("from-a-stranger")), "{entry}");
+    assert_eq!(entry["address"], "127.0.0.1", "{entry}");
+    assert!(entry["request_id"].is_string(), "{entry}");
 }
 
 async fn record_of_the_public_belongs_to_nobody(server: Inbox) {

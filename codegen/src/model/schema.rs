@@ -84,7 +84,7 @@ impl Schema {
     }
 }
 
-/// What callers without a token may do.
+/// The rights of callers without a token.
 #[derive(Debug, Clone)]
 pub struct Public {
     pub span: Span,
@@ -115,7 +115,7 @@ pub struct Resource {
     pub read_permission: Option<Name>,
     pub write_permission: Option<Name>,
     pub owner: Option<Name>,
-    /// What callers without a token may do.
+    /// The rights of callers without a token.
     pub public: Option<Public>,
     /// The conditions for the records that a caller may read, and change.
     pub read_rule: Option<Name>,

@@ -1,4 +1,4 @@
-//! `public` as written: what callers without a token may do.
+//! `public` as written: the rights of callers without a token.
 
 use super::keys;
 use super::mapping::{Mapping, misshapen};

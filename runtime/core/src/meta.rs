@@ -54,7 +54,7 @@ pub struct ResourceMeta {
     pub write_permission: Option<&'static str>,
     /// Column with the id of the user who owns a record. Only that user and administrators see the record.
     pub owner: Option<&'static str>,
-    /// What callers without a token may do.
+    /// The rights of callers without a token.
     pub public: Option<PublicMeta>,
     /// Condition for the records that a caller may read; administrators read all.
     pub read_rule: Option<&'static str>,

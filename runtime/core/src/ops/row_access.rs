@@ -37,7 +37,7 @@ pub async fn check_changeable(context: &Context<'_>, entry: &Entry, id: i64) -> 
 
 /// Checks a record that the caller has just created or changed, in the same transaction: a record may not leave the
 /// caller's sight, and only records that the caller may change are created. A record that the public creates belongs to nobody,
-/// and is in nobody's sight but that of others.
+/// and has no caller who could lose sight of it.
 ///
 /// # Errors
 /// [`Error::Forbidden`].
