@@ -21,14 +21,14 @@ const EXCERPT: usize = 160;
 /// Problems of one caller that are printed.
 const MAX_PRINTED: usize = 40;
 
-/// The doors through which the administrator, who sees everything, was told the worlds apart, and was shown hidden values.
+/// The kinds of doors, and those whose answers to the administrator differ between the worlds.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub doors: BTreeSet<&'static str>,
     pub telling: BTreeSet<&'static str>,
 }
 
-/// What one caller must not be shown in one world.
+/// The markers that one caller must not receive in one world.
 pub struct Forbidden {
     words: HashMap<String, Marker>,
     others: Vec<(String, Marker)>,
