@@ -132,21 +132,11 @@ impl Catalog {
             let columns =
                 meta.fields.iter().filter(|field| field.is_column()).map(|field| format!("t.\"{}\"", field.name));
             let stored = format!("SELECT {}", columns.collect::<Vec<_>>().join(", "));
-            let has_rights = |field: &FieldMeta| {
-                let has_own = |field: &FieldMeta| !field.read.is_empty() || !field.write.is_empty();
-                let of_part = match field.kind {
-                    Kind::Embedded { resource, .. } => {
-                        metas.get(resource).is_some_and(|part| part.fields.iter().any(has_own))
-                    }
-                    _ => false,
-                };
-                has_own(field) || of_part || !read_right(&derived, field).is_empty()
-            };
             let title = match meta.title {
                 "" => None,
                 text => link::title(meta, text, &mut problems),
             };
-            let has_field_rights = meta.fields.iter().any(has_rights);
+            let has_field_rights = link::has_field_rights(meta, &metas, &derived);
             entries.push(Entry {
                 meta,
                 index,

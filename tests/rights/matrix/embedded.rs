@@ -38,7 +38,7 @@ async fn write_without_the_right_keeps_the_field_of_an_embedded_record(server: V
     let path = format!("{drawers}/{}", drawer["id"]);
     let shown = client.get(&path).await.record("drawer");
     assert_eq!(shown["coins"], json!([{ "id": 1, "motto": "One" }]));
-    // What was read can be sent back, with a change.
+    // A client can send back the record that it read, with a change.
     let changed = json!({ "coins": [{ "id": 1, "motto": "Two" }] });
     assert_eq!(client.put(&path, changed).await.record("drawer")["coins"], json!([{ "id": 1, "motto": "Two" }]));
     let whole = json!([{ "id": 1, "motto": "Two", "worth": 7 }]);

@@ -1,4 +1,4 @@
-//! What an answer may tell although the matrix would forbid it, each with its reason.
+//! Exceptions: parts of answers that the matrix would forbid and that are intended, each with its reason.
 
 use charter_runtime::catalog::{Catalog, Entry};
 use charter_runtime::meta::{FieldMeta, IncludeTarget, Kind};

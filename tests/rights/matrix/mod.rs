@@ -54,7 +54,10 @@ async fn no_answer_tells_of_what_its_caller_may_not_see(server: Vaults) {
         }
     }
     let blind: Vec<&str> = tally.doors.difference(&tally.telling).copied().filter(|door| !is_silent(door)).collect();
-    assert!(blind.is_empty(), "the administrator is told nothing hidden through {blind:?}: the requests show nothing");
+    assert!(
+        blind.is_empty(),
+        "the answers to the administrator have nothing hidden through {blind:?}: the requests show nothing"
+    );
     for position in 1..one.callers.len() {
         let writes = writes::requests(&probes, OWN_VALUES + position);
         found += &problems(worlds, position, &writes, &mut tally).await;

@@ -21,14 +21,14 @@ const EXCERPT: usize = 160;
 /// Problems of one caller that are printed.
 const MAX_PRINTED: usize = 40;
 
-/// The doors through which the administrator, who sees everything, was told the worlds apart, and was shown hidden values.
+/// The kinds of doors, and those whose answers to the administrator differ between the worlds.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub doors: BTreeSet<&'static str>,
     pub telling: BTreeSet<&'static str>,
 }
 
-/// What one caller must not be shown in one world.
+/// The markers that one caller must not receive in one world.
 pub struct Forbidden {
     words: HashMap<String, Marker>,
     others: Vec<(String, Marker)>,
@@ -91,6 +91,8 @@ impl Normal {
             (r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|\+00:00)?", "<time>"),
             (r#"name="(_token|panel-token)" (value|content)="[^"]*""#, "<token>"),
             (r"\b01[0-9A-Z]{6}…[0-9A-Z]{4}\b", "<request>"),
+            (r"20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})?", "<time>"),
+            (r"[0-9]{1,2} [A-Z][a-z]{2} 20[0-9]{2}, [0-9]{2}:[0-9]{2}", "<time>"),
             (r"_token=[0-9a-f]+", "<token>"),
             (r#"name="_key" value="[^"]*""#, "<key>"),
             (r"127\.0\.0\.1:[0-9]+", "<address>"),

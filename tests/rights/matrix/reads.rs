@@ -277,7 +277,7 @@ fn tests(probes: &Probes<'_>, entry: &Entry, field: &'static FieldMeta) -> Vec<(
     };
     let switch =
         [Predicate::Null, Predicate::NotNull, Predicate::Present, Predicate::Blank, Predicate::True, Predicate::False];
-    // What is no secret of a record is asked a few things.
+    // Fields of records that everybody sees have fewer tests.
     let is_plain = entry.behavior.is_platform || !entry.is_restricted;
     let few = [Predicate::Eq, Predicate::Gt, Predicate::Null];
     let is_asked = |predicate: &Predicate| !is_plain || few.contains(predicate);

@@ -90,11 +90,11 @@ impl World {
     }
 
     pub fn add(&mut self, resource: &'static str, role: Role, record: &Value, parent: Option<i64>) {
-        self.add_held(resource, resource, role, record, parent);
+        self.add_with_ability_of(resource, resource, role, record, parent);
     }
 
     /// Adds a record that needs the ability of `holder`.
-    fn add_held(
+    fn add_with_ability_of(
         &mut self,
         resource: &'static str,
         holder: &'static str,
@@ -114,7 +114,7 @@ impl World {
         for field in entry.meta.fields {
             if let Kind::Embedded { resource, .. } = field.kind {
                 for part in record[field.name].as_array().into_iter().flatten() {
-                    self.add_held(resource, holder, role, part, Some(id));
+                    self.add_with_ability_of(resource, holder, role, part, Some(id));
                 }
             }
         }
@@ -150,7 +150,7 @@ impl World {
     async fn make(&mut self, name: &'static str, role: Role) -> Option<i64> {
         let state = self.server.state.clone();
         let entry = state.catalog.linked(name);
-        // What nobody sees in part has no hidden records.
+        // A resource whose records everybody sees has no hidden ones.
         let role = if role.is_hidden() && !entry.is_restricted { Role::Bridge } else { role };
         if let Some(row) = self.row(name, role) {
             return Some(row.id);
@@ -277,7 +277,7 @@ impl World {
         let form = Form::default().field("attachable_type", type_name).field("attachable_id", id);
         let file = form.file(&format!("zq{letter}{number:04}.txt"), b"a file");
         let record = file.send(&self.admin).await.created("attachment");
-        self.add_held("attachment", target, role, &record, None);
+        self.add_with_ability_of("attachment", target, role, &record, None);
         record["id"].as_i64()
     }
 

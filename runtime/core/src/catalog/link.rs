@@ -7,7 +7,7 @@ use std::sync::Arc;
 use charter_model::title::TitleFormat;
 
 use super::Parent;
-use crate::meta::{IncludeTarget, Kind, ResourceMeta, Rule, Shown};
+use crate::meta::{FieldMeta, IncludeTarget, Kind, ResourceMeta, Rule, Shown};
 use crate::record::{Join, ParentClause, RequiredParents, Source};
 
 /// Limit on the chain of references that required parents are followed through.
@@ -186,4 +186,20 @@ pub(super) fn title(meta: &ResourceMeta, text: &str, problems: &mut Vec<String>)
         }
         None => Some(title),
     }
+}
+
+/// True if some field of a resource, or of the records that are embedded in it, needs a right to be read or set.
+pub(super) fn has_field_rights(
+    meta: &ResourceMeta,
+    metas: &Metas<'_>,
+    derived: &HashMap<&'static str, Source>,
+) -> bool {
+    let has_own = |field: &FieldMeta| !field.read.is_empty() || !field.write.is_empty();
+    meta.fields.iter().any(|field| {
+        let of_part = match field.kind {
+            Kind::Embedded { resource, .. } => metas.get(resource).is_some_and(|part| part.fields.iter().any(has_own)),
+            _ => false,
+        };
+        has_own(field) || of_part || !super::read_right(derived, field).is_empty()
+    })
 }
