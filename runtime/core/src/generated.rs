@@ -16,8 +16,8 @@ pub use crate::field_type::rust::*;
 pub use crate::meta::{
     Access, ActionMeta, ActionMethod, ActionOn, ActionOutput, ActionRule, CheckMeta, DefaultValue, Deprecated,
     DeprecationMeta, FieldMeta, Filter, IncludeMeta, IncludeTarget, Kind, Numbering, OnDelete, Operation, PublicMeta,
-    Rate, ResourceMeta, RollupFunction, RollupMeta, Rule, SetValue, Shown, StateChange, TimestampForm, Under, UniqueMeta,
-    Until, Widget,
+    Rate, ResourceMeta, RollupFunction, RollupMeta, Rule, SetValue, Shown, StateChange, TimestampForm, Under,
+    UniqueMeta, Until, Widget,
 };
 pub use crate::ops::Context;
 pub use crate::ops::consequences::{Consequence, Counted, Effect, Subject, count_visible};

@@ -69,7 +69,13 @@ impl Item {
 
 impl EmbeddedSet {
     fn new(field: &'static FieldMeta, meta: &'static ResourceMeta, items: usize) -> EmbeddedSet {
-        EmbeddedSet { field, meta, items: Vec::with_capacity(items), removed: StoredRows::new(), origin: Origin::Request }
+        EmbeddedSet {
+            field,
+            meta,
+            items: Vec::with_capacity(items),
+            removed: StoredRows::new(),
+            origin: Origin::Request,
+        }
     }
 
     /// True if the write changes nothing.
