@@ -66,10 +66,10 @@ codes! {
     LinkTarget = "C0322",
     BadChoices = "C0325",
     BadPublic = "C0326",
-    DefaultExpression = "C0335",
-    ActionRule = "C0336",
     JobMisfit = "C0330",
     ExternalAction = "C0331",
+    DefaultExpression = "C0335",
+    ActionRule = "C0336",
 
     UnknownResource = "C0401",
     DerivedPath = "C0402",

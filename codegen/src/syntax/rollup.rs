@@ -52,7 +52,7 @@ pub fn read(mapping: &mut Mapping<'_, '_>) -> Option<Option<RollupSyntax>> {
         let problem = Diagnostic::new(Code::Contradiction, span, message, "another rollup");
         mapping.problems.push(problem.help("give each a field of its own"));
     }
-    for other in ["from", "many"] {
+    for other in ["from", "many", "through"] {
         if let Some(span) = mapping.key_span(other) {
             let message = format!("a field with `{}` does not take `{other}`", function.word());
             mapping.problems.push(Diagnostic::new(Code::Contradiction, span, message, "contradicts"));

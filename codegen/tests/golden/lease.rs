@@ -31,7 +31,7 @@ pub struct Model {
         enumeration("small", "large"),
         default_value = "if(quantity < 10, small, large)"
     )]
-    pub size: String,
+    pub size: Size,
     #[field(timestamp(seconds), read_only)]
     pub created_at: DateTimeUtc,
     #[field(timestamp(seconds), read_only)]

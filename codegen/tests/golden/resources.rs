@@ -54,14 +54,11 @@ pub fn routes() -> Vec<charter_runtime::generated::Route> {
     vec![
         accessory::route(), activity::route(), activity_participant::route(),
         author::route(), currency::route(), delivery::route(), document::route(),
-        employee::route(), exchange_rate::route(), member::route(), novel::route(),
-        order_line::route(), parcel::route(), product::route(), product_group::route(),
-        repair::route(), saved_list::route(), settings::route(), stock_level::route(),
-        currency::route(), delivery::route(), document::route(), employee::route(),
-        exchange_rate::route(), lease::route(), member::route(), order_line::route(),
-        parcel::route(), product::route(), product_group::route(), repair::route(),
-        saved_list::route(), settings::route(), stock_level::route(),
-        subscription::route(), tax_class::route(), ticket::route()
+        employee::route(), exchange_rate::route(), lease::route(), member::route(),
+        novel::route(), order_line::route(), parcel::route(), parking::route(),
+        product::route(), product_group::route(), repair::route(), saved_list::route(),
+        settings::route(), stock_level::route(), subscription::route(),
+        tax_class::route(), ticket::route()
     ]
 }
 

@@ -32,7 +32,10 @@ fn condition(schema: &Schema, field: &Field, text: &Name, problems: &mut Problem
             field.kind.described()
         };
         let message = format!("`{}` is {kind}, and not a `ref` to one resource", field.declared);
-        return problems.push(problem(message, "no single reference").help("remove `where`"));
+        return problems.push(
+            problem(message, "no single reference")
+                .help("remove `where`, which limits a `ref`, `count`, `sum`, `min` or `max`"),
+        );
     };
     // An unknown resource is reported with the type.
     let Some(other) = schema.find(target.as_str()) else { return };
