@@ -55,6 +55,7 @@ fn every_error_has_a_documented_code_and_every_code_an_error() {
         Error::Conflict("c".into()),
         Error::Frozen("f".into()),
         Error::TransitionRefused { message: "m".into(), state: "open".into() },
+        Error::ActionRefused("m".into()),
         Error::UniqueViolation("roles_name_key".into()),
         Error::InProgress,
         Error::PreconditionFailed,

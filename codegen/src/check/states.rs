@@ -1,6 +1,7 @@
 //! Checks of `states` and of the rules of actions: the field of the state, the states of each transition, conditions, and the
 //! values that are set.
 
+use charter_model::expression::Node;
 use charter_model::{ActionMethod, ActionOn, FieldOption, Misfit, reserved};
 
 use super::access::well_formed;
@@ -25,8 +26,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             (Some(_), None) => {}
             (None, _) => fits_action(action, rule, problems),
         }
-        if let Some(guard) = &rule.guard {
-            condition(guard, &Names::of_record(&resource.fields), problems);
+        if let Some(guard) = &rule.guard
+            && let Some(node) = condition(guard, &Names::of_record(&resource.fields), problems)
+        {
+            told_by_guard(resource, rule, guard, &node, problems);
         }
         if let Some(permission) = &rule.permission {
             well_formed(permission, problems);
@@ -34,6 +37,26 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         for (name, value) in &rule.set {
             set((schema, resource), name, value, problems);
         }
+    }
+}
+
+/// Reports fields that not everybody who may run an action can read: whether it is allowed would tell of them.
+fn told_by_guard(resource: &Resource, rule: &ActionRule, guard: &Name, node: &Node, problems: &mut Problems) {
+    let permission = rule.permission.as_ref().map(|name| &name.value);
+    for field in node.fields().into_iter().filter_map(|name| resource.field(name)) {
+        let name = &field.name.value;
+        let (message, help) = match field.described.get(FieldOption::Read) {
+            _ if field.access == Access::Secret => (
+                format!("`{name}` is secret, and a refusal would tell of it"),
+                "use fields that clients can read".into(),
+            ),
+            Some(right) if permission != Some(&right.value) => (
+                format!("reading `{name}` needs `{}`, and a refusal would tell of it", right.value),
+                format!("add `permission: {}` to the action", right.value),
+            ),
+            _ => continue,
+        };
+        problems.push(Diagnostic::new(Code::BadCondition, guard.span, message, "cannot be used").help(help));
     }
 }
 
@@ -152,6 +175,8 @@ fn set((schema, resource): (&Schema, &Resource), name: &Name, value: &Spanned<Se
         Some((format!("the server sets `{}`", name.value), "remove it from `set`"))
     } else if field.value().is_some() {
         Some((format!("`{}` is computed, and `value` alone sets it", name.value), "set the fields that `value` names"))
+    } else if field.rollup.is_some() {
+        Some((format!("`{}` is a rollup, which the records that it counts change", name.value), "remove it from `set`"))
     } else if !field.is_column() || field.access == Access::Secret {
         Some((format!("`{}` has no value of its own that an action can set", name.value), "name another field"))
     } else {

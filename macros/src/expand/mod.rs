@@ -3,6 +3,7 @@
 pub mod action;
 mod choice;
 pub mod entity;
+mod field;
 mod meta;
 mod parameters;
 

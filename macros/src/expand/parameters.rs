@@ -3,11 +3,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::{choice, meta};
+use super::{choice, field};
 use crate::ast::Field;
 
 pub fn input(ident: &Ident, fields: &[Field]) -> TokenStream {
-    let metas = fields.iter().map(meta::field);
+    let metas = fields.iter().map(field::column);
     let names = fields.iter().map(|field| &field.name);
     let idents = fields.iter().map(|field| &field.ident);
     let enums = choice::enums(fields.iter());
@@ -28,7 +28,7 @@ pub fn input(ident: &Ident, fields: &[Field]) -> TokenStream {
 }
 
 pub fn output(ident: &Ident, fields: &[Field]) -> TokenStream {
-    let metas = fields.iter().map(meta::field);
+    let metas = fields.iter().map(field::column);
     let idents = fields.iter().map(|field| &field.ident);
     let enums = choice::enums(fields.iter());
     quote! {

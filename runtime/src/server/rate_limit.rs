@@ -25,7 +25,7 @@ pub struct RateLimit<K> {
 struct Counts<K> {
     /// The start of the window of each key, and its requests since.
     by_key: HashMap<K, (Instant, u32)>,
-    /// When expired windows were last removed: at most once a window, because it visits all keys.
+    /// When expired windows were last removed: at most once a minute, because it visits all keys.
     last_sweep: Instant,
 }
 
@@ -75,7 +75,7 @@ impl<K: Eq + Hash> RateLimit<K> {
             return None;
         }
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.by_key.len() >= SWEEP_MIN_KEYS && now - counts.last_sweep >= self.window {
+        if counts.by_key.len() >= SWEEP_MIN_KEYS && now - counts.last_sweep >= self.window.min(MINUTE) {
             counts.last_sweep = now;
             counts.by_key.retain(|_, (start, _)| now - *start < self.window);
         }

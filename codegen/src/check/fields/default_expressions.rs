@@ -85,6 +85,10 @@ fn unknown(other: &Field) -> Option<(String, String)> {
         let help = "write its expression in place of its name".to_owned();
         return Some((format!("`{name}` is computed, after the defaults"), help));
     }
+    if other.rollup.is_some() {
+        let help = "use plain fields: the records that it counts are stored after this one".to_owned();
+        return Some((format!("`{name}` is a rollup, which has no value in a new record"), help));
+    }
     if other.default == Default::Hook {
         let help = "set both in the hook: `default: hook`".to_owned();
         return Some((format!("`{name}` gets its default from a hook, after this one"), help));

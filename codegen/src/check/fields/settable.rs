@@ -86,13 +86,24 @@ pub fn named<'s>((schema, resource): (&'s Schema, &'s Resource), field: &express
 fn hidden_fields(place: (&Schema, &Resource), field: &Field, node: &Node) -> Vec<(String, String)> {
     let mut found = Vec::new();
     node.visit(&mut |part| {
-        if let Node::Field(other) = part
-            && let Some(other) = named(place, other)
-        {
-            found.extend(hidden(field, other));
-        }
+        let Node::Field(part) = part else { return };
+        found.extend(named(place, part).and_then(|other| hidden(field, other)));
+        let target = part.via.as_ref().and_then(|via| place.0.find(&via.resource));
+        found.extend(target.and_then(|target| hidden_resource(place.1, field, target)));
     });
     found
+}
+
+/// The reason why the value of a field would tell of the records of another resource, and the help.
+fn hidden_resource(resource: &Resource, field: &Field, target: &Resource) -> Option<(String, String)> {
+    let right = target.read_permission.as_ref()?;
+    let is_same = |own: Option<&Name>| own.is_some_and(|own| own.value == right.value);
+    let is_told = !is_same(resource.read_permission.as_ref()) && !is_same(field.described.get(FieldOption::Read));
+    is_told.then(|| {
+        let (target, declared) = (&target.name.value, &field.declared);
+        let message = format!("reading `{target}` needs `{}`, and `{declared}` would tell of its records", right.value);
+        (message, format!("add `read: {}`", right.value))
+    })
 }
 
 /// The reason why the value of a field would tell of another one, and the help.

@@ -49,10 +49,16 @@ fn condition(schema: &Schema, field: &Field, text: &Name, problems: &mut Problem
         );
         problems.push(problem(message, "names no field").help("remove `where`, or compare a field"));
     }
-    for name in named {
-        if other.fields.iter().any(|field| field.name.value == name && field.access == Access::Secret) {
-            let message = format!("`{name}` of `{}` is secret, and refused values would tell of it", target.value);
-            problems.push(problem(message, "names a secret").help("use fields that clients can read"));
+    for field in named.iter().filter_map(|name| other.field(name)) {
+        let (name, of) = (&field.name.value, &target.value);
+        let help = "use fields that every client can read";
+        if field.access == Access::Secret {
+            let message = format!("`{name}` of `{of}` is secret, and refused values would tell of it");
+            problems.push(problem(message, "names a secret").help(help));
+        } else if let Some(right) = field.described.get(FieldOption::Read) {
+            let right = &right.value;
+            let message = format!("reading `{name}` of `{of}` needs `{right}`, and refused values would tell of it");
+            problems.push(problem(message, "needs a right").help(help));
         }
     }
 }

@@ -22,6 +22,7 @@ impl NamedField for &'static FieldMeta {
 }
 
 impl<C: ResourceColumn> NamedField for C {
+    #[expect(clippy::expect_used, reason = "the derive makes both lists from one struct")]
     fn field(self) -> &'static FieldMeta {
         let fields = C::Resource::meta().fields;
         let named = fields.iter().find(|field| field.name == IdenStatic::as_str(&self));

@@ -48,7 +48,7 @@ pub struct Model {
     pub events: Json,
     #[field(
         string(1000),
-        description = "A condition over the record of the event, such as `priority = high and status = open`: only events that meet it are delivered. It names fields that the user of the webhook may read, of the resource of each event.",
+        description = "A condition over the record of the event, such as `priority = high`: only events that meet it are delivered. It names fields that the user of the webhook may read, of the resource of each event.",
         example = "id > 0"
     )]
     pub when: Option<String>,

@@ -151,6 +151,9 @@ async fn value_of(
             .map_err(|problem| Error::internal(format!("the value of `{}` {problem}", field.name)))?,
         SetValue::Now => context.now().into(),
         SetValue::Today => context.request(["today"]).await?.today().into(),
+        SetValue::Caller if context.caller().user_id.is_none() && !field.nullable => {
+            return Ok(Err("is required, and this request has no user".to_owned()));
+        }
         SetValue::Caller => Value::BigInt(context.caller().user_id),
         SetValue::Expression(text) => {
             let node = expressions::checked(context, changes.meta, field, text)?;

@@ -9,7 +9,6 @@ use charter_model::naming::snake;
 use super::allowed_actions;
 use super::include_access::{no_reference, targets};
 use super::include_links;
-use super::response_cache::CacheKeyBuilder;
 use crate::catalog::Entry;
 use crate::custom_field;
 use crate::db::{Row, Rows, Sql};
@@ -186,65 +185,9 @@ async fn load_embedded(
     Ok(found)
 }
 
-/// Adds everything that the result of [`load`] depends on to the cache key. Computed fields are not covered: they are
-/// not cached.
-pub fn add_to_cache_key(
-    context: &Context<'_>,
-    entry: &Entry,
-    shape: &Shape,
-    includes: &[&'static IncludeMeta],
-    cache_key: &mut CacheKeyBuilder,
-) -> Result<()> {
-    let get = |resource| context.catalog().linked(resource);
-    for field in &shape.embedded {
-        if let Kind::Embedded { resource, by } = field.kind {
-            let target = get(resource);
-            cache_key.add(field.name);
-            let shown = field_access::shape_of(context, target, embedded::shown(target, by));
-            depend_on(context, target, &shown, cache_key)?;
-        }
-        if let Kind::Links { .. } = field.kind {
-            cache_key.add(field.name);
-            include_links::add_to_cache_key(context, field, cache_key)?;
-        }
-    }
-    for include in includes {
-        cache_key.add(include.name);
-        if let IncludeTarget::CustomFieldValues = include.target {
-            cache_key.depends_on_table(custom_field::TABLE);
-        }
-        if let IncludeTarget::Links { field } = include.target
-            && let Some(field) = entry.field(field)
-        {
-            include_links::add_to_cache_key(context, field, cache_key)?;
-        }
-        for target in targets(context.catalog(), entry, include)? {
-            depend_on(context, target, &projection(context, target, include), cache_key)?;
-        }
-    }
-    Ok(())
-}
-
-/// Adds the visibility of the target's records, and the columns that the caller may read.
-pub(super) fn depend_on(
-    context: &Context<'_>,
-    target: &Entry,
-    shape: &Shape,
-    cache_key: &mut CacheKeyBuilder,
-) -> Result<()> {
-    let visible = visibility::visible(context, target);
-    let mut sql = Sql::new(context.state().db.dialect(), "");
-    write_condition(&mut sql, &visible);
-    cache_key.add(sql.with_literals());
-    // The fields that callers may read differ.
-    shape.columns.iter().for_each(|column| cache_key.add(&column.key));
-    cache_key.depends_on_records(target, shape, &visible);
-    Ok(())
-}
-
 /// The projection of an include: the fields that it names, or else those of a list item, as far as the caller may read
 /// them.
-fn projection<'t>(context: &Context<'_>, target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
+pub(super) fn projection<'t>(context: &Context<'_>, target: &'t Entry, include: &IncludeMeta) -> Cow<'t, Shape> {
     if include.fields.is_empty() {
         return field_access::list_shape(context, target);
     }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::include::{MAX_RELATED_RECORDS, depend_on, load_one, too_many};
+use super::include::{MAX_RELATED_RECORDS, load_one, too_many};
+use super::include_cache_key::depend_on;
 use super::response_cache::CacheKeyBuilder;
 use crate::catalog::Entry;
 use crate::db::Sql;

@@ -6,6 +6,7 @@ pub mod explain;
 pub mod export;
 pub mod include;
 pub mod include_access;
+mod include_cache_key;
 mod include_links;
 pub mod render;
 pub mod response_cache;

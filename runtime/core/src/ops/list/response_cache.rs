@@ -10,7 +10,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 use sha2::{Digest, Sha256};
 
-use super::include;
+use super::include_cache_key;
 use super::render::render_key;
 use super::select::{ListQuery, Slice, select};
 use super::total::{TOTAL_COLUMN, TotalSource};
@@ -183,7 +183,7 @@ impl CacheKey {
         }
         builder.add(render_key(query));
         builder.add(view.map(|view| view.meta().to_string()).unwrap_or_default());
-        include::add_to_cache_key(context, entry, shape, &plan.includes, &mut builder)?;
+        include_cache_key::add_to_cache_key(context, entry, shape, &plan.includes, &mut builder)?;
         Ok(Some(builder.finish()))
     }
 

@@ -81,10 +81,11 @@ pub(super) async fn finish(
     check(context, entry, None, changes).await?;
     numbering::assign(context, entry, changes).await?;
     let id = records::insert(context, changes).await?;
-    row_access::check_written(context, entry, id, true).await?;
     // Events and audit entries have the order of the changes: those of the hook's own changes follow.
     audit::record_change(context, entry, action, id, changes).await?;
     embedded::write(context, changes, id).await?;
+    // A rule may compare rollups of the embedded records.
+    row_access::check_written(context, entry, id, true).await?;
     let mut record = show::single(context, entry, id).await?.ok_or(Error::NotFound)?;
     outbox::emit_all(context, entry, "created", changes, record.json()).await?;
     if after_save(context, entry, id, None).await? {

@@ -3,7 +3,7 @@
 use super::create;
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
-use crate::meta::{Operation, PublicMeta, Rule};
+use crate::meta::{Kind, Operation, PublicMeta, Rule};
 use crate::ops::Context;
 use crate::ops::endpoints::RouteOperation;
 use crate::ops::input::body::Body;
@@ -21,8 +21,17 @@ pub async fn create(context: &Context<'_>, entry: &Entry, door: &PublicMeta, bod
     let listed = Body { fields, outside: Vec::new() };
     let mut changes = create::read(context, entry, &listed, None, &[])?;
     let label = entry.meta.label.to_lowercase();
-    let unknown = body.fields.iter().map(|(name, _)| name).filter(|name| !is_listed(name)).chain(&body.outside);
-    for name in unknown {
+    let misplaced = |name: &str| {
+        let message = format!("is outside of `{}`: move it inside", entry.meta.name);
+        is_listed(name).then_some(message)
+    };
+    for name in &body.outside {
+        if let Some(message) = misplaced(name) {
+            changes.errors.add(name.to_string(), message);
+        }
+    }
+    let fields = body.fields.iter().map(|(name, _)| name);
+    for name in fields.chain(&body.outside).filter(|name| !is_listed(name)) {
         let hint = hint(name, door.create.iter().copied());
         changes.errors.add(name.to_string(), format!("is not a field of {label}{hint}"));
     }
@@ -39,10 +48,21 @@ pub fn described(entry: &Entry, call: RouteOperation) -> Option<String> {
 /// The problem of an open door of a resource that is written in Rust. Codegen checks those in YAML.
 pub fn problem(entry: &Entry) -> Option<String> {
     let door = entry.meta.public?;
+    let meta = entry.meta;
+    if !meta.operations.contains(&Operation::Create) || meta.singleton || meta.under.is_some() {
+        return Some(format!(
+            "`public` of {} needs the operation `create` of a collection without a parent",
+            meta.plural
+        ));
+    }
     let is_unfit = |name: &&&str| {
+        let is_in_set = meta.unique.iter().any(|set| set.fields.contains(name));
         entry.field(name).is_none_or(|field| {
             let needs_right = !field.read.is_empty() || !field.write.is_empty();
-            !field.is_column() || !is_writable(field) || needs_right || field.rules.contains(&Rule::Unique)
+            let tells_of_records = field.rules.iter().any(|rule| matches!(rule, Rule::Unique | Rule::Exists { .. }))
+                || matches!(field.kind, Kind::Ref { .. } | Kind::RefList { .. } | Kind::PolymorphicRef { .. })
+                || is_in_set;
+            !field.is_column() || !is_writable(field) || needs_right || tells_of_records
         })
     };
     let unfit = door.create.iter().find(is_unfit);
