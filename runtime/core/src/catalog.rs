@@ -136,7 +136,7 @@ impl Catalog {
                 "" => None,
                 text => link::title(meta, text, &mut problems),
             };
-            let has_field_rights = link::has_field_rights(meta, &metas, &derived);
+            let has_field_rights = link::has_field_rights(meta, &derived);
             entries.push(Entry {
                 meta,
                 index,
@@ -161,6 +161,13 @@ impl Catalog {
             let restricted = catalog.entries.iter().map(|entry| catalog.is_restricted(entry, &mut problems));
             let restricted: Vec<bool> = restricted.collect();
             catalog.entries.iter_mut().zip(restricted).for_each(|(entry, is)| entry.is_restricted = is);
+            let part_has_rights = |field: &FieldMeta| match field.kind {
+                Kind::Embedded { resource, .. } => catalog.linked(resource).has_field_rights,
+                _ => false,
+            };
+            let of_parts = catalog.entries.iter().map(|entry| entry.meta.fields.iter().any(part_has_rights));
+            let of_parts: Vec<bool> = of_parts.collect();
+            catalog.entries.iter_mut().zip(of_parts).for_each(|(entry, is)| entry.has_field_rights |= is);
         }
         if problems.is_empty() { Ok(catalog) } else { Err(problems.join("\n")) }
     }

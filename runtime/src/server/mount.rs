@@ -116,6 +116,16 @@ impl Mount {
         if self.path.is_empty() || self.path.starts_with('/') || self.path.ends_with('/') {
             return problem("write it without `/` at its start and end");
         }
+        let is_name = |name: &str| {
+            name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') && !name.is_empty()
+        };
+        let is_plain = |segment: &str| match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+            Some(name) => is_name(name),
+            None => !segment.contains(['{', '}', '*']),
+        };
+        if !self.path.split('/').all(is_plain) {
+            return problem("a parameter is one segment with a name, such as `{year}`");
+        }
         match self.access {
             MountAccess::Ability(ability) if !is_ability(ability) => {
                 problem("an ability is a word and a verb: `reports:read` or `reports:write`")
@@ -210,6 +220,8 @@ mod tests {
         for (mount, expected) in [
             (mount("/reports"), "without `/`"),
             (mount(""), "without `/`"),
+            (mount("reports/{id:num}"), "a parameter"),
+            (mount("files/{**rest}"), "a parameter"),
             (mount("reports").ability("reports"), "a word and a verb"),
             (mount("reports").ability("reports:erase"), "a word and a verb"),
             (Mount::get("reports", Nothing), "no `summary`"),

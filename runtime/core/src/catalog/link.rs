@@ -188,18 +188,8 @@ pub(super) fn title(meta: &ResourceMeta, text: &str, problems: &mut Vec<String>)
     }
 }
 
-/// True if some field of a resource, or of the records that are embedded in it, needs a right to be read or set.
-pub(super) fn has_field_rights(
-    meta: &ResourceMeta,
-    metas: &Metas<'_>,
-    derived: &HashMap<&'static str, Source>,
-) -> bool {
-    let has_own = |field: &FieldMeta| !field.read.is_empty() || !field.write.is_empty();
-    meta.fields.iter().any(|field| {
-        let of_part = match field.kind {
-            Kind::Embedded { resource, .. } => metas.get(resource).is_some_and(|part| part.fields.iter().any(has_own)),
-            _ => false,
-        };
-        has_own(field) || of_part || !super::read_right(derived, field).is_empty()
-    })
+/// True if some field of a resource needs a right to be read or set.
+pub(super) fn has_field_rights(meta: &ResourceMeta, derived: &HashMap<&'static str, Source>) -> bool {
+    let has_right = |field: &FieldMeta| !field.write.is_empty() || !super::read_right(derived, field).is_empty();
+    meta.fields.iter().any(has_right)
 }

@@ -24,12 +24,19 @@ pub(super) fn readable_body(catalog: &Catalog, event: &str, body: &Arc<str>, has
         if let Some(fields) = part.as_object_mut() {
             fields.retain(|name, _| !hidden.contains(&name.as_str()));
             for (name, hidden) in &parts {
-                let embedded = fields.get_mut(*name).and_then(Value::as_array_mut).into_iter().flatten();
-                for fields in embedded.filter_map(Value::as_object_mut) {
-                    fields.retain(|name, _| !hidden.contains(&name.as_str()));
-                }
+                fields.get_mut(*name).into_iter().for_each(|embedded| hide(embedded, hidden));
             }
         }
     }
     whole.to_string().into()
+}
+
+/// Removes fields of embedded records: of a list or, in the event of a singleton, of its lists before and after.
+fn hide(embedded: &mut Value, hidden: &[&str]) {
+    if let Some(change) = embedded.as_object_mut() {
+        change.values_mut().for_each(|list| hide(list, hidden));
+    }
+    for fields in embedded.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+        fields.retain(|name, _| !hidden.contains(&name.as_str()));
+    }
 }

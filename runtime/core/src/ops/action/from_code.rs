@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{ActionCall, run};
 use crate::error::{Error, Result};
+use crate::meta::ActionMethod;
 use crate::ops::Context;
 use crate::ops::etag::Preconditions;
 use crate::ops::input::body::Body;
@@ -21,7 +22,8 @@ use crate::resource::{Resource, ResourceAction};
 ///
 /// # Errors
 /// [`Error::NotFound`] if the caller cannot see the record; [`Error::Invalid`] for the input;
-/// [`Error::TransitionRefused`]; [`Error::Internal`] for an external action inside of a transaction.
+/// [`Error::TransitionRefused`]; [`Error::Internal`] for an external action inside of a transaction, and for another one that
+/// writes without one.
 pub async fn run_action<A: ResourceAction>(
     context: &Context<'_>,
     action: A,
@@ -36,9 +38,18 @@ pub async fn run_action<A: ResourceAction>(
         let problem = "is external, and cannot run inside of a transaction";
         return Err(Error::internal(format!("the action {}.{name} {problem}", meta.name)));
     }
+    // Without a transaction, a part of the change could be stored.
+    if !action.external && action.method != ActionMethod::Get && context.transaction().is_none() {
+        return Err(Error::internal(format!("the action {}.{name} needs a transaction", meta.name)));
+    }
     let body = input.to_string();
     let (conditions, body) = (&Preconditions::default(), &Body::read(body.as_bytes(), Some(name))?);
     let call = ActionCall { action, id: id.into(), within: Condition::always(), conditions, query: "", body };
-    let result = Box::pin(run(context, context.catalog().linked(meta.name), call)).await?;
+    let work = Box::pin(run(context, context.catalog().linked(meta.name), call));
+    let result = match context.transaction() {
+        // The code may catch the error, and a refused action then has changed nothing.
+        Some(transaction) => transaction.attempt(work).await??,
+        None => work.await?,
+    };
     serde_json::from_slice(&result.body).map_err(Error::internal)
 }

@@ -126,7 +126,8 @@ async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i
 async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
     let fields: &'static [FieldMeta] = call.action.input;
     let mut errors = FieldErrors::default();
-    let values = if call.action.method == ActionMethod::Get {
+    // Code gives the input of a `get` as a body too.
+    let values = if call.action.method == ActionMethod::Get && call.body.fields.is_empty() {
         let pairs = decode(call.query)?;
         let lists: Vec<(&str, String)> = fields.iter().filter_map(|f| Some((f.name, list_of(f, &pairs)?))).collect();
         let mut parameters: Vec<_> =

@@ -62,11 +62,13 @@ fn write_embedded(out: &mut Vec<u8>, set: &EmbeddedSet) -> Result<()> {
     write_text(out, set.field().name);
     out.extend_from_slice(b":{\"old\":[");
     for (index, (id, row)) in set.before().into_iter().enumerate() {
-        write_row(out, set, index, Some(id), |field| stored(row, field))?;
+        let after = set.after().find(|(after, _)| *after == Some(id)).map(|(_, changes)| changes);
+        let is_erased = |field: &FieldMeta| after.is_some_and(|changes| changes.conceals(field.name));
+        write_row(out, set, index, Some(id), is_erased, |field| stored(row, field))?;
     }
     out.extend_from_slice(b"],\"new\":[");
     for (index, (id, changes)) in set.after().enumerate() {
-        write_row(out, set, index, id, |field| changes.current(field.name))?;
+        write_row(out, set, index, id, |_| false, |field| changes.current(field.name))?;
     }
     out.extend_from_slice(b"]}");
     Ok(())
@@ -89,6 +91,7 @@ fn write_row(
     set: &EmbeddedSet,
     index: usize,
     id: Option<i64>,
+    is_erased: impl Fn(&FieldMeta) -> bool,
     value: impl Fn(&FieldMeta) -> Result<Option<Value>>,
 ) -> Result<()> {
     out.extend_from_slice(if index > 0 { b",{" } else { b"{" });
@@ -103,7 +106,10 @@ fn write_row(
         }
         write_text(out, field.name);
         out.push(b':');
-        write_side(out, field, value(field)?.as_ref());
+        match is_erased(field) {
+            true => write_text(out, ERASED),
+            false => write_side(out, field, value(field)?.as_ref()),
+        }
     }
     // The record has no audited field.
     if out.last() == Some(&b',') {
