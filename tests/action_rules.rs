@@ -49,6 +49,7 @@ mod library {
         use super::*;
 
         #[derive(Clone, Debug, PartialEq, Resource)]
+        #[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
         #[resource(name = "loan", events, include(name = "can", allowed_actions))]
         #[resource(action(
             name = "give_back",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::routes::imports::{finished, uploaded};
+use crate::routes::imports::{finished, keyed, uploaded};
 use crate::support::{Client, on_both};
 use tickets::Tickets;
 
@@ -222,7 +222,10 @@ async fn rehearsal_of_an_import_knows_the_rules(server: Tickets) {
     let world = World::new(server).await;
     let (agent, patron, ticket) = (&world.agent_id, &world.patron_id, &world.ticket["id"]);
     let refusals = async |client: &Client, text: String| -> Vec<Value> {
-        let import = uploaded(client, "tickets", &text).await;
+        let import = match text.starts_with("id,") {
+            true => keyed(client, "tickets", "id", &text).await,
+            false => uploaded(client, "tickets", &text).await,
+        };
         finished(client, &import, "rehearse").await;
         let rows = client.get(&format!("/imports/{}/rows?sort=number", import["id"])).await.records("import_rows");
         rows.iter().map(|row| row["errors"]["row"][0].clone()).filter(|error| !error.is_null()).collect()

@@ -178,8 +178,8 @@ async fn index_serves_the_count_by_a_reference(server: Server) {
     let time = "'2026-03-21T10:00:00+00:00'";
     // The records are much wider than the entries of the index.
     let subject = "x".repeat(250);
-    let rows = format!("SELECT '{subject}', CASE n % 4 WHEN 0 THEN {} ELSE 1 END, {time}, {time}", user["id"]);
-    let columns = "subject, owned_by, created_at, updated_at";
+    let rows = format!("SELECT '{subject}', CASE n % 4 WHEN 0 THEN {} ELSE 1 END, false, {time}, {time}", user["id"]);
+    let columns = "subject, owned_by, completed, created_at, updated_at";
     server.sql(&format!("INSERT INTO activities ({columns}) {rows} FROM ({numbers}) AS s")).await;
     if is_postgres {
         vacuum(&server, "activities").await;

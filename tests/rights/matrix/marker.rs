@@ -128,13 +128,13 @@ fn texts(value: &Value) -> Vec<String> {
         return vec![text[at..].chars().take(7).collect()];
     }
     if let Some(date) = text.get(..10).and_then(|day| day.parse::<chrono::NaiveDate>().ok()) {
-        let is_marker = date.format("%Y").to_string() >= "2410".to_string();
+        let is_marker = date.format("%Y").to_string().as_str() >= "2410";
         let forms = [date.to_string(), date.format("%-d %b %Y").to_string()];
         return if is_marker { forms.into() } else { Vec::new() };
     }
     let whole = text.split('.').next().unwrap_or_default();
     match whole.parse::<usize>() {
-        Ok(number) if number >= FIRST_NUMBER && number <= 2 * LAST_NUMBER => {
+        Ok(number) if (FIRST_NUMBER..=2 * LAST_NUMBER).contains(&number) => {
             let (millions, rest) = (number / 1_000_000, number % 1_000_000);
             vec![number.to_string(), format!("{millions},{:03},{:03}", rest / 1000, rest % 1000)]
         }

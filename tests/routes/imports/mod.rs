@@ -35,7 +35,7 @@ pub async fn uploaded(client: &Client, entity_type: &str, text: &str) -> Value {
 }
 
 /// The new import of a CSV file, with a key.
-async fn keyed(client: &Client, entity_type: &str, match_by: &str, text: &str) -> Value {
+pub async fn keyed(client: &Client, entity_type: &str, match_by: &str, text: &str) -> Value {
     let form = Form::default().field("entity_type", entity_type).field("match_by", match_by);
     send(client, form.file("file.csv", text.as_bytes())).await.created("import")
 }

@@ -52,6 +52,7 @@ async fn creating_a_webhook_returns_its_secret_once(server: Server) {
         "secret",
         "updated_at",
         "url",
+        "when",
     ];
     assert_eq!(keys(&created), shown);
     assert_eq!([&created["url"], &created["events"]], [&body["url"], &body["events"]]);
