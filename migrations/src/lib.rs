@@ -24,6 +24,7 @@ extern crate self as charter_migrations;
 
 mod alter;
 pub mod column;
+mod existing_rows;
 mod lock_retry;
 mod order_index;
 mod platform;

@@ -106,22 +106,25 @@ impl<'m> Table<'m> {
 
     /// Creates an index.
     pub async fn index(&self, columns: &[&str]) -> Result<(), DbErr> {
-        self.btree(columns, Rows::All, false).await
+        self.btree(columns, Rows::All).await
     }
 
     /// Creates an index over the rows that are not soft-deleted, which are those that lists return.
     pub async fn index_live(&self, columns: &[&str]) -> Result<(), DbErr> {
-        self.btree(columns, Rows::Live, false).await
+        self.btree(columns, Rows::Live).await
     }
 
     /// Creates a unique index.
+    ///
+    /// # Errors
+    /// Fails if rows repeat a value, with their number and the ids of two of them.
     pub async fn unique(&self, columns: &[&str]) -> Result<(), DbErr> {
-        self.btree(columns, Rows::All, true).await
+        self.add_unique(unique_index::set(columns), Some(columns)).await
     }
 
     /// Creates a unique index over the rows that are not soft-deleted.
     pub async fn unique_live(&self, columns: &[&str]) -> Result<(), DbErr> {
-        self.btree(columns, Rows::Live, true).await
+        self.add_unique(unique_index::set(columns).live(), Some(columns)).await
     }
 
     /// Creates a partial index. `columns` and `condition` are SQL; the index is named `<table>_<rows>_idx`.
@@ -144,9 +147,7 @@ impl<'m> Table<'m> {
 
     /// Creates a unique index over some rows, or without regard to case.
     pub async fn unique_set(&self, index: UniqueIndex<'_>) -> Result<(), DbErr> {
-        let name = self.index_name(index.columns, "key");
-        let over = format!("ON \"{}\" {}", self.name, index.over(self.database()));
-        self.create_index(true, &name, &over, None).await
+        self.add_unique(index, None).await
     }
 
     /// Creates a trigram index on PostgreSQL, for substring search without regard to case.
@@ -172,11 +173,27 @@ impl<'m> Table<'m> {
         self.run(&format!("DROP INDEX {concurrently}IF EXISTS \"{name}\"")).await
     }
 
-    async fn btree(&self, columns: &[&str], rows: Rows, unique: bool) -> Result<(), DbErr> {
-        let name = self.index_name(columns, if unique { "key" } else { "idx" });
+    async fn btree(&self, columns: &[&str], rows: Rows) -> Result<(), DbErr> {
+        let name = self.index_name(columns, "idx");
         let quoted: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
         let over = format!("ON \"{}\" ({}){}", self.name, quoted.join(", "), rows.condition());
-        self.create_index(unique, &name, &over, Some(columns)).await
+        self.create_index(false, &name, &over, Some(columns)).await
+    }
+
+    /// Creates a unique index. `columns` are its keys if none is an expression.
+    async fn add_unique(&self, index: UniqueIndex<'_>, columns: Option<&[&str]>) -> Result<(), DbErr> {
+        let name = self.index_name(index.columns, "key");
+        let over = format!("ON \"{}\" {}", self.name, index.over(self.database()));
+        // A failed statement ends a transaction of PostgreSQL, so that the rows cannot be counted after it.
+        let ends_transaction = !self.online && self.database() == DbBackend::Postgres;
+        if ends_transaction {
+            self.check_unique(index).await?;
+        }
+        let created = self.create_index(true, &name, &over, columns).await;
+        if created.is_err() && !ends_transaction {
+            self.check_unique(index).await?;
+        }
+        created
     }
 
     async fn create_index_on_postgres(&self, name: &str, over: &str) -> Result<(), DbErr> {

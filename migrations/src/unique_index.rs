@@ -37,17 +37,40 @@ impl<'c> UniqueIndex<'c> {
 
     /// The keys and the condition of the index, as SQL.
     pub(crate) fn over(&self, database: DbBackend) -> String {
+        let conditions = self.conditions(database);
+        let condition =
+            if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
+        format!("({}){condition}", self.keys(database).join(", "))
+    }
+
+    /// A query with the lowest and the highest id of the rows of each value that repeats. Nulls are distinct.
+    pub(crate) fn repeated(&self, table: &str, database: DbBackend) -> String {
+        let filled = self.columns.iter().map(|column| format!("\"{column}\" IS NOT NULL"));
+        let conditions: Vec<String> = filled.chain(self.conditions(database).into_iter().map(str::to_owned)).collect();
+        format!(
+            "SELECT min(\"id\") AS low, max(\"id\") AS high FROM \"{table}\" WHERE {} GROUP BY {} HAVING count(*) > 1",
+            conditions.join(" AND "),
+            self.keys(database).join(", ")
+        )
+    }
+
+    /// True if the index does not contain all rows.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    fn keys(&self, database: DbBackend) -> Vec<String> {
         let key = |column: &&str| match (self.folded.contains(column), database) {
             (true, DbBackend::Sqlite) => format!("\"{column}\" COLLATE NOCASE"),
             (true, _) => format!("charter_fold(\"{column}\")"),
             (false, _) => format!("\"{column}\""),
         };
-        let keys: Vec<String> = self.columns.iter().map(key).collect();
+        self.columns.iter().map(key).collect()
+    }
+
+    fn conditions(&self, database: DbBackend) -> Vec<&'c str> {
         let live = self.live.then_some("\"deleted_at\" IS NULL");
         let rows = self.rows.map(|(sqlite, postgres)| if database == DbBackend::Sqlite { sqlite } else { postgres });
-        let conditions: Vec<&str> = live.into_iter().chain(rows).collect();
-        let condition =
-            if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
-        format!("({}){condition}", keys.join(", "))
+        live.into_iter().chain(rows).collect()
     }
 }

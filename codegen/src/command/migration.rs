@@ -197,6 +197,7 @@ fn new(name: &str, allow_destructive: bool, dry_run: bool, folders: &Folders) ->
     if plan.is_empty() {
         stdout::line("the tables do not change");
     }
+    plan.verifications().iter().for_each(|line| stdout::line(format_args!("when it runs, it {line}")));
     Ok(EXIT_DONE)
 }
 
@@ -259,6 +260,9 @@ fn sql(plan: &Plan) -> String {
                 }
                 if let Step::Fill { .. } = step {
                     text.push_str("-- in batches of 1000 rows:\n");
+                }
+                if let Step::Verify { rule, .. } = step {
+                    text.push_str(&format!("-- warns if rows break `{rule}`:\n"));
                 }
                 statements(step, dialect, online).iter().for_each(|one| text.push_str(&format!("{one};\n")));
             }

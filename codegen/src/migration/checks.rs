@@ -10,6 +10,7 @@ use super::table::{Column, Index, IndexKind};
 /// Queries whose counts must be zero.
 pub fn checks(step: &Step, dialect: Dialect) -> Vec<String> {
     let (table, conditions) = match step {
+        Step::CheckUnique { table, index } => return vec![repeated(table, index, dialect)],
         Step::AddIndex { table, index } if index.kind == IndexKind::Unique => {
             return vec![repeated(table, index, dialect)];
         }

@@ -69,6 +69,6 @@ pub fn defaults(table: &Table, mut due: Vec<Initial>) -> Vec<Step> {
 }
 
 /// False if the migration may set values: rows without one are filled when a column becomes not null.
-fn has_same_values(then: &Column, now: &Column) -> bool {
+pub fn has_same_values(then: &Column, now: &Column) -> bool {
     then.storage == now.storage && then.nullable == now.nullable
 }

@@ -1,7 +1,9 @@
 //! Migrations from the difference of two snapshots: a plan of steps, as Rust and as SQL.
 
+mod backfill;
 pub mod checks;
 mod computed;
+mod existing_rows;
 pub mod plan;
 mod renamed;
 pub mod rust;

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use charter_model::Storage;
 
+use super::backfill::{fill, value};
 use super::computed::{self, Initial};
+use super::existing_rows;
 use super::renamed::in_turn;
-use super::step::{Step, Value};
+use super::step::Step;
 use super::table::{Column, Index, IndexKind, Table};
 use super::unsupported::{self, Unsupported};
-use crate::schema_diff::{Conversion, Pair, can_be_filled, converts, fields, followed, resources};
-use crate::snapshot::{Default, Field, Resource, Snapshot};
+use crate::schema_diff::{Pair, can_be_filled, fields, followed, is_convertible, resources};
+use crate::snapshot::{Field, Resource, Snapshot};
 
 /// The steps of a migration.
 #[derive(Debug, Default)]
@@ -56,10 +58,12 @@ impl Plan {
         self.whole.is_empty() && self.online.is_empty()
     }
 
-    /// True if a server needs any step to serve the YAML. An index that is not unique only makes it faster.
+    /// True if a server needs any step to serve the YAML. An index that is not unique only makes it faster, and a verification
+    /// only reads.
     pub fn is_awaited(&self) -> bool {
         let only_finds = |step: &Step| match step {
             Step::AddIndex { index, .. } | Step::DropIndex { index, .. } => index.kind != IndexKind::Unique,
+            Step::Verify { .. } => true,
             _ => false,
         };
         !self.unsupported.is_empty() || !self.whole.iter().chain(&self.online).all(only_finds)
@@ -68,6 +72,11 @@ impl Plan {
     /// The steps, one line each.
     pub fn lines(&self) -> Vec<String> {
         [super::rust::lines(&self.whole), super::rust::lines(&self.online)].concat()
+    }
+
+    /// The verifications of existing rows, in sentences.
+    pub fn verifications(&self) -> Vec<String> {
+        self.whole.iter().chain(&self.online).filter_map(existing_rows::described).collect()
     }
 
     /// The steps that undo others. The indexes of a created table are dropped with it.
@@ -122,6 +131,9 @@ struct Planner {
     indexed: Vec<Step>,
     /// Indexes that serve until the others of their table exist.
     replaced_indexes: Vec<Step>,
+    /// Verifications before any other step, and after all.
+    stopping: Vec<Step>,
+    warning: Vec<Step>,
     lost: Vec<String>,
     unsupported: Vec<Unsupported>,
 }
@@ -132,7 +144,7 @@ impl Planner {
         let renamed_tables = in_turn(self.renamed_tables, &mut unsupported);
         let renamed_columns = in_turn(self.renamed_columns, &mut unsupported);
         let renamed_indexes = in_turn(self.renamed_indexes, &mut unsupported);
-        let whole = [
+        let mut whole = [
             self.dropped_indexes,
             self.released,
             self.removed,
@@ -146,9 +158,13 @@ impl Planner {
             self.closed,
             self.kept_apart,
             self.unmarked,
-        ];
-        let online = [self.filled, self.computed, self.required, self.referred, self.indexed, self.replaced_indexes];
-        Plan { whole: whole.concat(), online: online.concat(), lost: self.lost, unsupported }
+        ]
+        .concat();
+        let indexed = [self.indexed, self.replaced_indexes, self.warning].concat();
+        let mut online = [self.filled, self.computed, self.required, self.referred, indexed].concat();
+        let first = if whole.is_empty() { &mut online } else { &mut whole };
+        first.splice(..0, self.stopping);
+        Plan { whole, online, lost: self.lost, unsupported }
     }
 
     /// Plans the changes of a table that exists in both snapshots.
@@ -197,6 +213,7 @@ impl Planner {
         self.computed.extend(computed::defaults(now, std::mem::take(&mut self.defaults)));
         self.computed.extend(computed::steps((before, after), (then, now), &names));
         self.indexes(after, (then, now), &gone, &names);
+        self.warning.extend(existing_rows::verified((before, after), &now.name));
     }
 
     /// Plans a column that keeps its values, perhaps under another name or type.
@@ -324,6 +341,7 @@ impl Planner {
                 false => &mut self.indexed,
             };
             stage.push(Step::AddIndex { table: now.name.clone(), index: index.clone() });
+            self.stopping.extend(existing_rows::unrepeated(resource, (then, now), index, names));
         }
     }
 
@@ -378,23 +396,4 @@ impl Planner {
 /// True if a column is the deletion mark.
 fn is_mark(column: &Column) -> bool {
     column.name == "deleted_at" && column.storage == Storage::Timestamp
-}
-
-fn is_convertible(before: &Field, after: &Field) -> bool {
-    converts(&before.kind, &after.kind) != Conversion::Impossible
-}
-
-/// The value for rows that have none and need one.
-fn fill(field: &Field, column: &Column) -> Option<Value> {
-    let declared = field.backfill.as_ref().and_then(value);
-    let empty = || column.storage.empty_json().map(|json| Value::Literal(json.to_owned()));
-    declared.or_else(|| column.default.clone().map(Value::Literal)).or_else(empty)
-}
-
-fn value(backfill: &Default) -> Option<Value> {
-    match backfill {
-        Default::Literal { value } => Some(Value::Literal(value.clone())),
-        Default::Now => Some(Value::Now),
-        Default::None | Default::Caller | Default::Hook | Default::Expression { .. } => None,
-    }
 }

@@ -106,8 +106,10 @@ fn call(step: &Step) -> String {
         Step::Fill { column, value: Value::Now, .. } => format!("fill_now({})", builder(column)),
         Step::Compute { column, sqlite, postgres, .. } => format!("compute({column:?}, {sqlite:?}, {postgres:?})"),
         Step::Require { column, .. } => format!("require({})", builder(column)),
+        Step::CheckUnique { index, .. } => format!("check_unique({})", unique_set(index)),
         Step::AddIndex { index, .. } => add_index(index),
         Step::DropIndex { table, index } => format!("drop_index({:?})", index.name(table)),
+        Step::Verify { rule, sqlite, postgres, .. } => format!("verify({rule:?}, {sqlite:?}, {postgres:?})"),
     }
 }
 
@@ -116,15 +118,24 @@ fn create(table: &Table) -> String {
     format!("create([{}])", columns.join(", "))
 }
 
+/// `"a", "b"`
+fn quoted(columns: &[String]) -> String {
+    columns.iter().map(|column| format!("{column:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// `set(&["a", "b"]).live()`
+fn unique_set(index: &Index) -> String {
+    let folded = (!index.folded.is_empty()).then(|| format!(".ignore_case(&[{}])", quoted(&index.folded)));
+    let rows = index.rows.as_ref().map(|rows| format!(".rows({:?}, {:?})", rows.sqlite, rows.postgres));
+    let live = index.live.then(|| ".live()".to_owned());
+    let parts: String = [folded, rows, live].into_iter().flatten().collect();
+    format!("set(&[{}]){parts}", quoted(&index.columns))
+}
+
 fn add_index(index: &Index) -> String {
-    let columns = || index.columns.iter().map(|column| format!("{column:?}")).collect::<Vec<_>>().join(", ");
+    let columns = || quoted(&index.columns);
     if !index.folded.is_empty() || index.rows.is_some() {
-        let folded: Vec<String> = index.folded.iter().map(|column| format!("{column:?}")).collect();
-        let folded = (!folded.is_empty()).then(|| format!(".ignore_case(&[{}])", folded.join(", ")));
-        let rows = index.rows.as_ref().map(|rows| format!(".rows({:?}, {:?})", rows.sqlite, rows.postgres));
-        let live = index.live.then(|| ".live()".to_owned());
-        let parts: String = [folded, rows, live].into_iter().flatten().collect();
-        return format!("unique_set(set(&[{}]){parts})", columns());
+        return format!("unique_set({})", unique_set(index));
     }
     match (index.kind, index.live) {
         (IndexKind::Plain, false) => format!("index(&[{}])", columns()),

@@ -66,6 +66,11 @@ pub fn statements(step: &Step, dialect: Dialect, online: bool) -> Vec<String> {
             vec![format!("UPDATE \"{table}\" SET \"{column}\" = {value}")]
         }
         Step::Require { table, column } => require(table, column, dialect),
+        Step::CheckUnique { .. } => Vec::new(),
+        Step::Verify { table, sqlite, postgres, .. } => {
+            let broken = if dialect == Sqlite { sqlite } else { postgres };
+            vec![format!("SELECT count(*), min(\"id\") FROM \"{table}\" WHERE {broken}")]
+        }
         Step::AddIndex { table, index } => {
             add_index(table, index, &index.name(table), dialect, online).into_iter().collect()
         }

@@ -61,6 +61,11 @@ pub enum Step {
         table: String,
         column: Column,
     },
+    /// Fails if rows repeat a value of a unique index that a later step creates.
+    CheckUnique {
+        table: String,
+        index: Index,
+    },
     AddIndex {
         table: String,
         index: Index,
@@ -68,6 +73,13 @@ pub enum Step {
     DropIndex {
         table: String,
         index: Index,
+    },
+    /// Counts the rows that break a rule, and warns of them. The rule is as in YAML; the SQL is the condition of those rows.
+    Verify {
+        table: String,
+        rule: String,
+        sqlite: String,
+        postgres: String,
     },
 }
 
@@ -108,7 +120,7 @@ impl Step {
                 }
                 steps
             }
-            Step::Fill { .. } | Step::Compute { .. } => Vec::new(),
+            Step::Fill { .. } | Step::Compute { .. } | Step::CheckUnique { .. } | Step::Verify { .. } => Vec::new(),
             Step::Require { table, column } => {
                 vec![Step::Change { table, to: column.nullable(), from: column }]
             }
@@ -130,8 +142,10 @@ impl Step {
             | Step::Fill { table, .. }
             | Step::Compute { table, .. }
             | Step::Require { table, .. }
+            | Step::CheckUnique { table, .. }
             | Step::AddIndex { table, .. }
-            | Step::DropIndex { table, .. } => table,
+            | Step::DropIndex { table, .. }
+            | Step::Verify { table, .. } => table,
         }
     }
 }

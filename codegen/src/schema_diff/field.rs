@@ -306,7 +306,7 @@ fn rules(before: &Field, after: &Field, role: Role<'_>, changes: &mut Changes<'_
 }
 
 /// True if a bound allows every value that it allowed before.
-fn is_wider(key: &str, then: &str, now: &str) -> bool {
+pub fn is_wider(key: &str, then: &str, now: &str) -> bool {
     let (Some(then), Some(now)) = (Number::read(then), Number::read(now)) else { return false };
     match key {
         "min" | "above" | "min_length" => now <= then,

@@ -86,6 +86,11 @@ pub enum Conversion {
     Impossible,
 }
 
+/// True if the values of a field can stay.
+pub fn is_convertible(before: &Field, after: &Field) -> bool {
+    converts(&before.kind, &after.kind) != Conversion::Impossible
+}
+
 /// The conversion between two types, which both databases can do.
 pub fn converts(before: &Kind, after: &Kind) -> Conversion {
     use Conversion::{Checked, Impossible, Lossless};

@@ -14,8 +14,8 @@ mod unique;
 
 use crate::snapshot::Snapshot;
 
-pub use field::can_be_filled;
-pub use kind::{Conversion, converts};
+pub use field::{can_be_filled, is_wider};
+pub use kind::is_convertible;
 pub use rename::{Pair, fields, followed, resources};
 
 /// The effect of a change on clients of the API.

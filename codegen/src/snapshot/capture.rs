@@ -7,7 +7,8 @@ use charter_model::rate::Rate;
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
 use super::{
-    Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, columns, kind, unique,
+    Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, columns, kind, row_rules,
+    unique,
 };
 use crate::check::{Checked, computed, default_expressions};
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};
@@ -72,6 +73,7 @@ fn capture(schema: &Schema, resource: &model::Resource) -> Resource {
         })),
         unique: unique::capture(resource),
         checks: resource.checks.iter().map(check).collect(),
+        row_rules: row_rules::capture(schema, resource),
         frozen: resource.frozen.as_ref().map(text),
         indexes: indexing.sets,
         search: indexing.search,

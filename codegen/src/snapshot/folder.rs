@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::row_rules::VERIFIED_RULES;
 use super::{Default, Field, Resource, Snapshot};
 
 /// The first line of every file.
@@ -60,7 +61,7 @@ impl Snapshot {
         Ok(changed)
     }
 
-    /// The parts that tables depend on: the snapshot as it is after writing and reading it.
+    /// The parts that tables depend on, and the rules that a migration verifies: the snapshot as it is after writing and reading it.
     pub fn kept(&self) -> Snapshot {
         let kept = self.resources.iter().map(|(name, resource)| (name.clone(), resource.kept()));
         Snapshot { resources: kept.collect() }
@@ -77,6 +78,7 @@ impl Resource {
             soft_delete: self.soft_delete,
             fields: fields.map(|field| (field.name.clone(), field.kept())).collect(),
             unique: self.unique.clone(),
+            checks: self.checks.keys().map(|condition| (condition.clone(), (None, None))).collect(),
             indexes: self.indexes.clone(),
             search: self.search.clone(),
             ordered: self.ordered.clone(),
@@ -103,7 +105,7 @@ impl Resource {
 
 impl Field {
     fn kept(&self) -> Field {
-        let unique = self.rules.get_key_value("unique");
+        let kept = |(key, _): &(&String, &String)| *key == "unique" || VERIFIED_RULES.contains(&key.as_str());
         Field {
             name: self.name.clone(),
             kind: self.kind.clone(),
@@ -115,7 +117,8 @@ impl Field {
             },
             value: self.value.clone(),
             rollup: self.rollup.clone(),
-            rules: unique.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
+            rules: self.rules.iter().filter(kept).map(|(key, value)| (key.clone(), value.clone())).collect(),
+            choices: self.choices.clone(),
             ..Field::default()
         }
     }

@@ -8,6 +8,7 @@ mod capture;
 mod columns;
 mod folder;
 mod kind;
+mod row_rules;
 mod unique;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use charter_model::{Access, Shown};
 pub use kind::{Kind, text as kind_text};
+pub use row_rules::RowRule;
 pub use unique::{Rows, UniqueSet};
 
 /// All resources of an application.
@@ -78,9 +80,12 @@ pub struct Resource {
     pub fields: BTreeMap<String, Field>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub unique: Vec<UniqueSet>,
-    /// The checks by condition, each with its field and its message.
-    #[serde(skip)]
+    /// The checks by condition, each with its field and its message. A file has the conditions alone.
+    #[serde(default, skip_serializing_if = "is_default", with = "row_rules::conditions")]
     pub checks: BTreeMap<String, (Option<String>, Option<String>)>,
+    /// The rules of `checks` and of fields over existing rows; none in a stored snapshot.
+    #[serde(skip)]
+    pub row_rules: Vec<RowRule>,
     #[serde(skip)]
     pub frozen: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -171,7 +176,7 @@ pub struct Field {
     #[serde(skip)]
     pub on_delete: Option<String>,
     /// The condition over the records that a reference can get.
-    #[serde(skip)]
+    #[serde(default, rename = "where", skip_serializing_if = "is_default")]
     pub choices: Option<String>,
     /// The format of the number that the server assigns.
     #[serde(skip)]

@@ -2,6 +2,7 @@
 
 use charter_codegen::migration::table::{Column as Declared, Index, IndexKind};
 use charter_codegen::migration::{Plan, Step, Value};
+use charter_migrations::UniqueIndex;
 use charter_migrations::column::Literal;
 use charter_migrations::prelude::*;
 use charter_model::Storage;
@@ -90,13 +91,30 @@ async fn run_one(table: &Table<'_>, step: &Step) -> Result<(), DbErr> {
         Step::Fill { column: to, value: Value::Now, .. } => table.fill_now(column(to)).await,
         Step::Compute { column, sqlite, postgres, .. } => table.compute(column, sqlite, postgres).await,
         Step::Require { column: to, .. } => table.require(column(to)).await,
+        Step::CheckUnique { index, .. } => with_set(index, async |set| table.check_unique(set).await).await,
         Step::AddIndex { index, .. } => add_index(table, index).await,
         Step::DropIndex { table: name, index } => table.drop_index(&index.name(name)).await,
+        Step::Verify { rule, sqlite, postgres, .. } => table.verify(rule, sqlite, postgres).await,
     }
+}
+
+/// Calls a function with the unique set of an index.
+async fn with_set(
+    index: &Index,
+    function: impl AsyncFnOnce(UniqueIndex<'_>) -> Result<(), DbErr>,
+) -> Result<(), DbErr> {
+    let names = |names: &[String]| names.iter().map(|name| &**name).collect::<Vec<&str>>();
+    let (columns, folded) = (names(&index.columns), names(&index.folded));
+    let all = set(&columns).ignore_case(&folded);
+    let all = index.rows.as_ref().map_or(all, |rows| all.rows(&rows.sqlite, &rows.postgres));
+    function(if index.live { all.live() } else { all }).await
 }
 
 async fn add_index(table: &Table<'_>, index: &Index) -> Result<(), DbErr> {
     let columns: Vec<&str> = index.columns.iter().map(String::as_str).collect();
+    if !index.folded.is_empty() || index.rows.is_some() {
+        return with_set(index, async |set| table.unique_set(set).await).await;
+    }
     match (index.kind, index.live) {
         (IndexKind::Plain, false) => table.index(&columns).await,
         (IndexKind::Plain, true) => table.index_live(&columns).await,
