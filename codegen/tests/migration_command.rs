@@ -81,6 +81,35 @@ fn a_change_without_a_table_updates_only_the_snapshot() {
 }
 
 #[test]
+fn the_command_says_which_rules_the_migration_verifies() {
+    let folder = project("verified");
+    ends(charter(&folder, &["new", "products"]), 0);
+    let more =
+        "  size: { type: integer, nullable: true }\nunique: [{ fields: [name], ignore_case: true, where: size > 0 }]\n";
+    fs::write(folder.join("resources/product.yaml"), format!("{FIRST}{more}")).unwrap();
+    ends(charter(&folder, &["new", "size"]), 0);
+    let narrower =
+        format!("{FIRST}{}", more.replace("true }\nunique", "true, max: 9 }\nchecks: [{ that: size != 4 }]\nunique"));
+    fs::write(folder.join("resources/product.yaml"), narrower.replace("[name]", "[name, old]")).unwrap();
+    let shown = ends(charter(&folder, &["new", "narrower", "--dry-run"]), 0);
+    assert!(
+        shown.contains(
+            "-- warns if rows break `size max: 9`:\nSELECT count(*), min(\"id\") FROM \"products\" WHERE (NOT (\"size\" <= 9));\n"
+        ),
+        "{shown}"
+    );
+    let told = ends(charter(&folder, &["new", "narrower"]), 0);
+    let expected = [
+        "stops before any change if rows of `products` have the same `name`, `old` without regard to case where `size > 0`",
+        "warns of rows of `products` that break `checks: size != 4`",
+        "warns of rows of `products` that break `size max: 9`",
+    ];
+    let expected: String = expected.iter().map(|line| format!("when it runs, it {line}\n")).collect();
+    assert!(told.ends_with(&expected), "{told}");
+    ends(charter(&folder, &["new", "--check"]), 0);
+}
+
+#[test]
 fn a_named_folder_of_migrations_must_exist() {
     let folder = project("named");
     let told = ends(charter(&folder, &["new", "products", "--migrations", "nope"]), 2);

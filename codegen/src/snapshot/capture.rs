@@ -7,8 +7,8 @@ use charter_model::rate::Rate;
 use charter_model::{FieldOption, Keyword, Operation, TimestampForm, naming};
 
 use super::{
-    Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, columns, kind, row_rules,
-    unique,
+    Action, Computation, Default, Deprecation, Field, Include, Resource, Snapshot, Transition, columns, kind,
+    row_rules, unique,
 };
 use crate::check::{Checked, computed, default_expressions};
 use crate::model::{self, ActionOutput, Filter, IncludeTarget, Name, Schema, SetValue, Type};

@@ -1,7 +1,7 @@
 //! Rules that a migration verifies in existing rows, with the SQL of the rows that break them.
 
-use charter_model::expression::{self, Database, Node};
 use charter_model::FieldOption;
+use charter_model::expression::{self, Database, Node};
 
 use super::columns;
 use crate::check::Names;

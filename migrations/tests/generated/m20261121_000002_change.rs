@@ -9,6 +9,15 @@ pub struct Migration;
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let things = Table::on(manager, "things");
+        things
+            .check_unique(
+                set(&["title"])
+                    .ignore_case(&["title"])
+                    .rows("(NOT (\"maker_id\" IS NULL))", "(NOT (\"maker_id\" IS NULL))")
+                    .live(),
+            )
+            .await?;
+        things.check_unique(set(&["title", "maker_id"]).live()).await?;
         things.drop_index("things_maker_id_idx").await?;
         things.drop_index("things_count_sort").await?;
         things.drop_index("things_given_at_sort").await?;

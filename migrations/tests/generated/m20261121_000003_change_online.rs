@@ -20,10 +20,33 @@ impl MigrationTrait for Migration {
         articles.require(bigint("count").default(0)).await?;
         articles.require(timestamp("given_at")).await?;
         articles.require(decimal("load", 18, 5)).await?;
+        articles
+            .unique_set(
+                set(&["name"])
+                    .ignore_case(&["name"])
+                    .rows("(NOT (\"maker_id\" IS NULL))", "(NOT (\"maker_id\" IS NULL))")
+                    .live(),
+            )
+            .await?;
         articles.unique_live(&["name", "maker_id"]).await?;
         articles.index_live(&["part_of"]).await?;
         articles.order(by("name").text().live()).await?;
         articles.order(by("weight").live()).await?;
+        articles
+            .verify(
+                "checks: weight <= 1000 or count > 0",
+                "(NOT ((\"weight\" <= 10000000) OR (\"count\" > 0))) AND \"deleted_at\" IS NULL",
+                "(NOT ((\"weight\" <= 1000.0000) OR (\"count\" > 0))) AND \"deleted_at\" IS NULL",
+            )
+            .await?;
+        articles
+            .verify(
+                "weight min: 0",
+                "(NOT (\"weight\" >= 0)) AND \"deleted_at\" IS NULL",
+                "(NOT (\"weight\" >= 0.0000)) AND \"deleted_at\" IS NULL",
+            )
+            .await?;
+        articles.verify("maker_id where: name != 'x'", "\"maker_id\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"makers\" AS x WHERE x.\"id\" = \"articles\".\"maker_id\" AND (\"name\" <> 'x')) AND \"deleted_at\" IS NULL", "\"maker_id\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"makers\" AS x WHERE x.\"id\" = \"articles\".\"maker_id\" AND (\"name\" <> 'x')) AND \"deleted_at\" IS NULL").await?;
         Ok(())
     }
 
@@ -33,6 +56,7 @@ impl MigrationTrait for Migration {
         articles.drop_index("articles_name_sort").await?;
         articles.drop_index("articles_part_of_idx").await?;
         articles.drop_index("articles_name_maker_id_key").await?;
+        articles.drop_index("articles_name_key").await?;
         articles.change(decimal("load", 18, 5), decimal("load", 18, 5).nullable()).await?;
         articles.change(timestamp("given_at"), timestamp("given_at").nullable()).await?;
         articles.change(bigint("count").default(0), bigint("count").nullable().default(0)).await?;

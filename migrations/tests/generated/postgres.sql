@@ -1,3 +1,5 @@
+-- SELECT count(*) FROM (SELECT 1 FROM "things" WHERE "title" IS NOT NULL AND "deleted_at" IS NULL AND (NOT ("maker_id" IS NULL)) GROUP BY charter_fold("title") HAVING count(*) > 1) AS r;
+-- SELECT count(*) FROM (SELECT 1 FROM "things" WHERE "title" IS NOT NULL AND "maker_id" IS NOT NULL AND "deleted_at" IS NULL GROUP BY "title", "maker_id" HAVING count(*) > 1) AS r;
 DROP INDEX IF EXISTS "things_maker_id_idx";
 DROP INDEX IF EXISTS "things_count_sort";
 DROP INDEX IF EXISTS "things_given_at_sort";
@@ -49,8 +51,13 @@ ALTER TABLE "articles" ADD CONSTRAINT "charter_required" CHECK ("load" IS NOT NU
 ALTER TABLE "articles" VALIDATE CONSTRAINT "charter_required";
 ALTER TABLE "articles" ALTER COLUMN "load" SET NOT NULL;
 ALTER TABLE "articles" DROP CONSTRAINT "charter_required";
+-- SELECT count(*) FROM (SELECT 1 FROM "articles" WHERE "name" IS NOT NULL AND "deleted_at" IS NULL AND (NOT ("maker_id" IS NULL)) GROUP BY charter_fold("name") HAVING count(*) > 1) AS r;
+CREATE UNIQUE INDEX CONCURRENTLY "articles_name_key" ON "articles" (charter_fold("name")) WHERE "deleted_at" IS NULL AND (NOT ("maker_id" IS NULL));
 -- SELECT count(*) FROM (SELECT 1 FROM "articles" WHERE "name" IS NOT NULL AND "maker_id" IS NOT NULL AND "deleted_at" IS NULL GROUP BY "name", "maker_id" HAVING count(*) > 1) AS r;
 CREATE UNIQUE INDEX CONCURRENTLY "articles_name_maker_id_key" ON "articles" ("name", "maker_id") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_part_of_idx" ON "articles" ("part_of") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_name_sort" ON "articles" (charter_fold("name"), "name", "id") WHERE "deleted_at" IS NULL;
 CREATE INDEX CONCURRENTLY "articles_weight_sort" ON "articles" ("weight", "id") WHERE "deleted_at" IS NULL;
+SELECT count(*), min("id") FROM "articles" WHERE (NOT (("weight" <= 1000.0000) OR ("count" > 0))) AND "deleted_at" IS NULL;
+SELECT count(*), min("id") FROM "articles" WHERE (NOT ("weight" >= 0.0000)) AND "deleted_at" IS NULL;
+SELECT count(*), min("id") FROM "articles" WHERE "maker_id" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "makers" AS x WHERE x."id" = "articles"."maker_id" AND ("name" <> 'x')) AND "deleted_at" IS NULL;

@@ -1,3 +1,5 @@
+-- SELECT count(*) FROM (SELECT 1 FROM "things" WHERE "title" IS NOT NULL AND "deleted_at" IS NULL AND (NOT ("maker_id" IS NULL)) GROUP BY lower("title") HAVING count(*) > 1) AS r;
+-- SELECT count(*) FROM (SELECT 1 FROM "things" WHERE "title" IS NOT NULL AND "maker_id" IS NOT NULL AND "deleted_at" IS NULL GROUP BY "title", "maker_id" HAVING count(*) > 1) AS r;
 DROP INDEX IF EXISTS "things_maker_id_idx";
 DROP INDEX IF EXISTS "things_count_sort";
 DROP INDEX IF EXISTS "things_given_at_sort";
@@ -47,7 +49,12 @@ PRAGMA writable_schema = RESET;
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '"load" bigint NULL', '"load" bigint NOT NULL') WHERE type = 'table' AND name = 'articles';
 PRAGMA writable_schema = RESET;
+-- SELECT count(*) FROM (SELECT 1 FROM "articles" WHERE "name" IS NOT NULL AND "deleted_at" IS NULL AND (NOT ("maker_id" IS NULL)) GROUP BY lower("name") HAVING count(*) > 1) AS r;
+CREATE UNIQUE INDEX "articles_name_key" ON "articles" ("name" COLLATE NOCASE) WHERE "deleted_at" IS NULL AND (NOT ("maker_id" IS NULL));
 -- SELECT count(*) FROM (SELECT 1 FROM "articles" WHERE "name" IS NOT NULL AND "maker_id" IS NOT NULL AND "deleted_at" IS NULL GROUP BY "name", "maker_id" HAVING count(*) > 1) AS r;
 CREATE UNIQUE INDEX "articles_name_maker_id_key" ON "articles" ("name", "maker_id") WHERE "deleted_at" IS NULL;
 CREATE INDEX "articles_part_of_idx" ON "articles" ("part_of") WHERE "deleted_at" IS NULL;
 CREATE INDEX "articles_weight_sort" ON "articles" ("weight", "id") WHERE "deleted_at" IS NULL;
+SELECT count(*), min("id") FROM "articles" WHERE (NOT (("weight" <= 10000000) OR ("count" > 0))) AND "deleted_at" IS NULL;
+SELECT count(*), min("id") FROM "articles" WHERE (NOT ("weight" >= 0)) AND "deleted_at" IS NULL;
+SELECT count(*), min("id") FROM "articles" WHERE "maker_id" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "makers" AS x WHERE x."id" = "articles"."maker_id" AND ("name" <> 'x')) AND "deleted_at" IS NULL;

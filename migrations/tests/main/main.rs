@@ -6,6 +6,7 @@ mod concurrent_writes_sqlite;
 mod database;
 mod default_changes;
 mod default_columns;
+mod existing_rows;
 mod generated_migrations;
 mod killed;
 mod model;
