@@ -178,7 +178,7 @@ async fn a_repeated_value_stops_the_migration_before_any_change(database: Databa
         .unwrap();
     let condition = " among the rows that meet the condition of the set";
     for (set, values, condition, ids) in [
-        ("[pin]", "pin: 2 values repeat", "", "1 and 6"),
+        ("{ fields: [pin], ignore_case: true }", "pin: 2 values repeat", "", "1 and 6"),
         ("[team, pin]", "team, pin: 1 value repeats", "", "2 and 5"),
         (
             "{ fields: [pin], ignore_case: true, where: team = 1 and left_at is null }",

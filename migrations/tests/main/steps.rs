@@ -103,8 +103,8 @@ async fn with_set(
     index: &Index,
     function: impl AsyncFnOnce(UniqueIndex<'_>) -> Result<(), DbErr>,
 ) -> Result<(), DbErr> {
-    let names = |names: &[String]| names.iter().map(|name| &**name).collect::<Vec<&str>>();
-    let (columns, folded) = (names(&index.columns), names(&index.folded));
+    let columns: Vec<&str> = index.columns.iter().map(String::as_str).collect();
+    let folded: Vec<&str> = index.folded.iter().map(String::as_str).collect();
     let all = set(&columns).ignore_case(&folded);
     let all = index.rows.as_ref().map_or(all, |rows| all.rows(&rows.sqlite, &rows.postgres));
     function(if index.live { all.live() } else { all }).await
