@@ -7,8 +7,8 @@ use tracing_subscriber::filter::LevelFilter;
 /// `metrics/database.rs`, with their request.
 const LIBRARY_LEVELS: &str = "sqlx=warn,sqlx::query=error,sea_orm_migration=warn,salvo=warn,salvo_core=warn,hyper=warn";
 
-/// Crates below the runtime, which a directive for `charter_runtime` includes.
-const LAYERS: [&str; 2] = ["charter_core", "charter_platform"];
+/// Crates that a directive for `charter_runtime` includes: the layers below it, and the migrations that it runs.
+const LAYERS: [&str; 3] = ["charter_core", "charter_platform", "charter_migrations"];
 
 /// Parses the setting `log`.
 ///
@@ -28,13 +28,13 @@ pub fn log_filter(text: &str) -> Result<EnvFilter, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::log_filter;
+    use super::{LAYERS, log_filter};
 
     #[test]
     fn a_directive_for_the_runtime_includes_its_layers() {
         let filter = log_filter("warn,charter_runtime=debug").unwrap().to_string();
-        for layer in ["charter_runtime=debug", "charter_core=debug", "charter_platform=debug"] {
-            assert!(filter.contains(layer), "{filter}");
+        for layer in LAYERS.iter().chain(&["charter_runtime"]).map(|layer| format!("{layer}=debug")) {
+            assert!(filter.contains(&layer), "{filter}");
         }
     }
 }
