@@ -43,6 +43,21 @@ impl Table<'_> {
         )))
     }
 
+    /// The result of the creation of a unique index. An error of the database is replaced by that of
+    /// [`check_unique`](Self::check_unique) if rows repeat a value.
+    pub(crate) async fn explain_repeated(
+        &self,
+        index: UniqueIndex<'_>,
+        created: Result<(), DbErr>,
+    ) -> Result<(), DbErr> {
+        let Err(error) = created else { return Ok(()) };
+        match self.check_unique(index).await {
+            Err(repeated @ DbErr::Custom(_)) => Err(repeated),
+            // A table without an `id` cannot be checked.
+            _ => Err(error),
+        }
+    }
+
     /// The two numbers of the first row of a query, without the statement timeout that the role may have.
     async fn pair(&self, query: &str) -> Result<Option<(i64, Option<i64>)>, DbErr> {
         let transaction = self.manager.get_connection().begin().await?;

@@ -184,16 +184,21 @@ impl<'m> Table<'m> {
     async fn add_unique(&self, index: UniqueIndex<'_>, columns: Option<&[&str]>) -> Result<(), DbErr> {
         let name = self.index_name(index.columns, "key");
         let over = format!("ON \"{}\" {}", self.name, index.over(self.database()));
-        // A failed statement ends a transaction of PostgreSQL, so that the rows cannot be counted after it.
-        let ends_transaction = !self.online && self.database() == DbBackend::Postgres;
-        if ends_transaction {
-            self.check_unique(index).await?;
+        if self.online || self.database() == DbBackend::Sqlite {
+            let created = self.create_index(true, &name, &over, columns).await;
+            return self.explain_repeated(index, created).await;
         }
-        let created = self.create_index(true, &name, &over, columns).await;
-        if created.is_err() && !ends_transaction {
-            self.check_unique(index).await?;
+        // A failed statement ends a transaction of PostgreSQL, in which the rows could no longer be counted.
+        let inner = self.manager.get_connection().begin().await?;
+        let manager = SchemaManager::new(&inner);
+        let created = Table { manager: &manager, ..*self }.create_index(true, &name, &over, columns).await;
+        match created {
+            Ok(()) => inner.commit().await,
+            failed => {
+                inner.rollback().await?;
+                self.explain_repeated(index, failed).await
+            }
         }
-        created
     }
 
     async fn create_index_on_postgres(&self, name: &str, over: &str) -> Result<(), DbErr> {
