@@ -29,7 +29,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         if let Some(guard) = &rule.guard
             && let Some(node) = condition(guard, &Names::of_record(&resource.fields), problems)
         {
-            told_by_guard(resource, rule, guard, &node, problems);
+            readable(resource, rule, guard, &node, problems);
         }
         if let Some(permission) = &rule.permission {
             well_formed(permission, problems);
@@ -41,7 +41,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 }
 
 /// Reports fields that not everybody who may run an action can read: whether it is allowed would tell of them.
-fn told_by_guard(resource: &Resource, rule: &ActionRule, guard: &Name, node: &Node, problems: &mut Problems) {
+fn readable(resource: &Resource, rule: &ActionRule, guard: &Name, node: &Node, problems: &mut Problems) {
     let permission = rule.permission.as_ref().map(|name| &name.value);
     for field in node.fields().into_iter().filter_map(|name| resource.field(name)) {
         let name = &field.name.value;

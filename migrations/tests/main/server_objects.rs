@@ -64,7 +64,8 @@ async fn create_rollups(database: &Database, snapshot: &Snapshot) {
             true => vec![
                 format!(
                     "CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-                     {set} WHERE FALSE AND EXISTS (SELECT r.\"{}\" FROM \"new_rows\" AS r); RETURN NULL; END $$",
+                     -- The tables form a circle, and a statement without rows runs triggers too.
+                     IF EXISTS (SELECT r.\"{}\" FROM \"new_rows\" AS r WHERE FALSE) THEN {set}; END IF; RETURN NULL; END $$",
                     by.name
                 ),
                 format!(
