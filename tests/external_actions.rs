@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::support::{Answer, Client, Database, Fixture, Prepared, Server, logged, nothing, on_both, with_own};
-use parking::{ExtendInput, QuoteOutput, QuoteState, Zone};
+use parking::{ExtendBy, ExtendInput, QuoteOutput, QuoteState, Zone};
 
 on_both!(
     others_write_while_the_action_waits,
@@ -54,9 +54,16 @@ impl parking::Behaviour for parking::Entity {
         Ok(())
     }
 
-    async fn extend(context: &Context<'_>, draft: &mut Draft<parking::Entity>, _: ExtendInput) -> Result<()> {
-        let id = draft.before.as_ref().map(|before| before.id);
-        run_action(context, parking::Action::Quote, id, json!({})).await.map(drop)
+    async fn extend(context: &Context<'_>, draft: &mut Draft<parking::Entity>, input: ExtendInput) -> Result<()> {
+        match (input.by, &draft.before) {
+            (ExtendBy::Day, Some(parking)) => {
+                run_action(context, parking::Action::Quote, parking.id, json!({})).await.map(drop)
+            }
+            _ => {
+                draft.model.zone = Set(Some(Zone::InnerCity));
+                Ok(())
+            }
+        }
     }
 
     async fn quote(context: &Context<'_>, record: &parking::Model) -> Result<QuoteOutput> {
@@ -244,7 +251,9 @@ async fn code_runs_it_outside_of_a_transaction_only(parkings: Parkings) {
     parkings.office().gate.add_permits(5);
     let parking = parkings.park("A 1").await;
     let path = format!("/parkings/{}/extend", parking["id"]);
-    let answer = parkings.0.admin().post(&path, json!({ "by": "hour" })).await;
+    let extended = parkings.0.admin().post(&path, json!({ "by": "hour" })).await.record("parking");
+    assert_eq!(extended["zone"], 1);
+    let answer = parkings.0.admin().post(&path, json!({ "by": "day" })).await;
     let lines = logged(answer.status(500).header("x-request-id").expect("an id"));
     assert!(lines.contains("parking.quote is external, and cannot run inside of a transaction"), "{lines}");
     assert_eq!(parkings.office().asked.load(Ordering::Relaxed), 0);
@@ -270,7 +279,7 @@ async fn jobs_of_the_yaml_run_with_and_without_a_transaction(parkings: Parkings)
 async fn document_describes_the_action(parkings: Parkings) {
     let document = parkings.0.admin().get("/openapi.json").await.ok();
     let operation = &document["paths"]["/api/v1/parkings/{id}/quote"]["post"];
-    let schema = &document["components"]["schemas"]["QuoteParking"];
-    assert!(operation.to_string().contains("Idempotency-Key") || operation.to_string().contains("IdempotencyKey"));
-    assert!(operation.to_string().contains(r#"["open","closed"]"#), "{operation} {schema}");
+    assert!(operation["parameters"].to_string().contains("/Idempotency-Key"), "{operation}");
+    let answer = &document["components"]["schemas"]["ParkingQuoteAnswer"];
+    assert_eq!(answer["properties"]["state"]["enum"], json!(["open", "closed"]), "{answer}");
 }

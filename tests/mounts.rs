@@ -8,6 +8,7 @@ use charter_runtime::server::salvo::http::StatusCode;
 use charter_runtime::server::salvo::{Request, async_trait};
 use charter_runtime::server::{Handler, Mount, Response, ServerState};
 use charter_runtime::{App, Result};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Client, Database, Fixture, Prepared, Server, nothing, on_both};
@@ -18,7 +19,7 @@ on_both!(
     groups_of_abilities_include_that_of_a_mount,
     unknown_verb_of_its_ability_is_refused,
     document_describes_paths_with_their_access,
-    other_methods_of_the_path_are_405,
+    methods_are_its_own_with_head_and_others_are_405,
 );
 
 /// Answers with the year of its path, and counts its calls.
@@ -60,7 +61,15 @@ impl Reports {
     /// A client with a token of these abilities, of a user whose role has those.
     async fn of_role(&self, role: &[&str], token: &[&str]) -> Client {
         let user = crate::rights::user_with(&self.0, role, &[]).await;
-        crate::rights::token_of(&self.0, &user, token).await.0
+        crate::rights::token_of(&self.0, &user, token).await.0.undescribed()
+    }
+
+    async fn able(&self, ability: &str) -> Client {
+        self.0.able(&[ability]).await.undescribed()
+    }
+
+    fn anonymous(&self) -> Client {
+        self.0.anonymous().undescribed()
     }
 }
 
@@ -80,19 +89,19 @@ impl Fixture for Reports {
 }
 
 async fn handler_runs_only_for_requests_with_access(reports: Reports) {
-    let (anonymous, other) = (reports.0.anonymous(), reports.0.able(&["products:read"]).await);
+    let (anonymous, other) = (reports.anonymous(), reports.able("products:read").await);
     for path in ["~/reports/2026", "~/years"] {
         let refused = anonymous.get(path).await;
         refused.refused(401, "unauthenticated");
         assert_eq!(refused.header("www-authenticate"), Some(r#"Bearer realm="charter""#));
-        reports.0.client("chr_nonsense").get(path).await.refused(401, "invalid_token");
+        reports.0.client("chr_nonsense").undescribed().get(path).await.refused(401, "invalid_token");
     }
     anonymous.post("~/reports/2026", json!({})).await.refused(401, "unauthenticated");
     let refused = other.get("~/reports/2026").await;
     refused.refused(403, "ability_missing");
     let challenge = refused.header("www-authenticate").expect("a challenge");
     assert!(challenge.contains(r#"scope="reports:read""#), "{challenge}");
-    let reader = reports.0.able(&["reports:read"]).await;
+    let reader = reports.able("reports:read").await;
     reader.post("~/reports/2026", json!({})).await.refused(403, "ability_missing");
     assert_eq!(reports.calls(), 0);
 
@@ -120,7 +129,7 @@ async fn groups_of_abilities_include_that_of_a_mount(reports: Reports) {
     for (ability, read, write) in
         [("*", 200, 200), ("*:read", 200, 403), ("application:read", 200, 403), ("application:write", 403, 200)]
     {
-        let client = reports.0.able(&[ability]).await;
+        let client = reports.able(ability).await;
         let statuses =
             (client.get("~/reports/2026").await.status, client.post("~/reports/2026", json!({})).await.status);
         assert_eq!(statuses, (read, write), "{ability}");
@@ -155,9 +164,19 @@ async fn document_describes_paths_with_their_access(reports: Reports) {
     assert!(callback["description"].as_str().is_some_and(|text| text.contains("Needs no token.")));
 }
 
-async fn other_methods_of_the_path_are_405(reports: Reports) {
-    let refused = reports.0.admin().delete("~/years").await;
-    refused.refused(405, "method_not_allowed");
-    assert_eq!(refused.header("allow"), Some("GET"));
+async fn methods_are_its_own_with_head_and_others_are_405(reports: Reports) {
+    let reader = reports.able("reports:read").await;
+    for (path, allowed) in
+        [("~/years", "GET, HEAD"), ("~/reports/2026", "GET, HEAD, POST"), ("~/callbacks/payment", "POST")]
+    {
+        let refused = reader.delete(path).await;
+        refused.refused(405, "method_not_allowed");
+        assert_eq!(refused.header("allow"), Some(allowed));
+    }
     assert_eq!(reports.calls(), 0);
+    let head = reader.send(Method::HEAD, "~/reports/2026", None).await;
+    assert_eq!((head.status, head.text.as_str(), head.header("content-type")), (200, "", Some("application/json")));
+    reports.anonymous().send(Method::HEAD, "~/reports/2026", None).await.status(401);
+    assert_eq!(reports.calls(), 1);
+    reader.get("~/reports").await.status(404);
 }

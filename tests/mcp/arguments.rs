@@ -172,7 +172,7 @@ async fn conditions_on_the_records_of_a_relation_are_an_object(server: Articles)
             ("list_articles", q(json!({ "labels.some][x": { "name_eq": "one" } })), "q[labels.some][x]"),
             ("list_articles", q(json!({ "labels.some": { "nme_eq": "one" } })), "q[labels.some][nme_eq]"),
             ("list_articles", q(json!({ "lables.some": { "name_eq": "one" } })), "q[lables.some]"),
-            ("list_articles", q(json!({ "title_eq": { "name_eq": "one" } })), "q[title_eq][name_eq]"),
+            ("list_articles", q(json!({ "title_eq": { "name_eq": "one" } })), "q[title_eq]"),
             ("summarize_articles", q(json!({ "labels.some": {} })), "q[labels.some]"),
         ],
     )

@@ -6,6 +6,7 @@ use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::header;
 use charter_core::ops::{Body, RawJson, RouteOperation};
 use charter_core::principal::Principal;
+use charter_core::query::Quantifier;
 use charter_core::suggest::hint;
 use serde_json::value::RawValue;
 use url::form_urlencoded::Serializer;
@@ -190,7 +191,7 @@ fn add_filters(pairs: &mut Serializer<'_, String>, value: &RawJson<'_>, errors: 
     for (name, raw) in &filters.fields {
         let value = RawJson::read(raw);
         let Some(parameter) = condition(Q, name, errors) else { continue };
-        match object(&value) {
+        match object(&value).filter(|_| is_group(name)) {
             None => add(pairs, &parameter, &value, errors),
             // Without a condition there is no parameter, and the group would select every record.
             Some(group) if group.fields.is_empty() => errors.add(parameter, "must not be empty"),
@@ -214,6 +215,11 @@ fn condition(within: &str, name: &str, errors: &mut FieldErrors) -> Option<Strin
         return None;
     }
     Some(parameter)
+}
+
+/// `lines.some` and `lines.none`
+fn is_group(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, word)| Quantifier::from_word(word).is_some())
 }
 
 fn object<'a>(value: &RawJson<'a>) -> Option<Body<'a>> {
