@@ -27,6 +27,7 @@ on_both!(
 );
 
 /// The resource as the generator writes it from `parking.yaml`.
+#[allow(clippy::duplicated_attributes, reason = "both actions are on a record")]
 mod parking {
     include!(concat!(env!("CARGO_MANIFEST_DIR"), "/codegen/tests/golden/parking.rs"));
 }
