@@ -34,6 +34,8 @@ async fn overdue_loans_need_their_ability_and_are_described(database: Database) 
     let other = library.with_token(&library.token_with(&["books:read"]).await);
     let (status, answer) = other.get("/overdue").await;
     assert_eq!((status, &answer["code"]), (403, &json!("ability_missing")), "{answer}");
+    let (status, answer) = library.post("/overdue", json!({})).await;
+    assert_eq!((status, &answer["code"]), (405, &json!("method_not_allowed")), "{answer}");
 
     let (_, document) = library.get("/api/v1/openapi.json").await;
     let operation = &document["paths"]["/overdue"]["get"];
