@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{call, refused, with_mcp};
+use super::{call, refused, tools, with_mcp};
+use crate::many_to_many::fixture::Articles;
+use crate::many_to_many::{labels, made};
 use crate::support::{Client, Server, on_both};
 
 on_both!(
@@ -12,6 +14,8 @@ on_both!(
     action_takes_its_own_arguments_only,
     control_arguments_of_another_type_are_refused,
     filter_that_is_longer_than_a_url_is_named,
+    conditions_on_the_records_of_a_relation_are_an_object,
+    relations_of_filters_are_those_that_the_caller_may_read,
 );
 
 /// Calls that are refused, each with the argument that the error names.
@@ -130,4 +134,59 @@ async fn filter_that_is_longer_than_a_url_is_named(server: Server) {
     let names: Vec<String> = (0..1_000).map(|number| format!("{number:090}")).collect();
     let long = json!({ "q": { "name_in": names } });
     refuse(&server.admin(), [("list_members", long.clone(), "q"), ("summarize_members", long, "q")]).await;
+}
+
+async fn conditions_on_the_records_of_a_relation_are_an_object(server: Articles) {
+    let admin = server.admin();
+    let ids = labels(&admin, &["one", "two"]).await;
+    for (title, labels) in [("A", json!(ids)), ("B", json!([ids[1]])), ("C", json!([]))] {
+        let lines = json!([{ "quantity": 3, "price": "9.00" }, { "quantity": 1, "price": "2.00" }]);
+        let lines = if title == "A" { lines } else { json!([]) };
+        made(&admin, "article", json!({ "title": title, "label_ids": labels, "lines": lines })).await;
+    }
+    for (q, expected) in [
+        (json!({ "labels.name_eq": "two" }), "AB"),
+        (json!({ "labels.some": { "name_eq": "two", "id_in": ids } }), "AB"),
+        (json!({ "labels.some": { "name_eq": "one", "id_in": [ids[1]] } }), ""),
+        (json!({ "labels.none": { "name_eq": "one" } }), "BC"),
+        (json!({ "labels.none": { "name_eq": "one" }, "labels.some": { "name_eq": "two" }, "title_eq": "B" }), "B"),
+        (json!({ "lines.some": { "quantity_gt": 2, "price_lt": 5 } }), ""),
+        (json!({ "lines.some": { "quantity_gt": 2, "price_gt": 5 } }), "A"),
+    ] {
+        let found = call(&admin, "list_articles", json!({ "q": q, "sort": "id" })).await;
+        let titles =
+            found["articles"].as_array().expect("a list").iter().map(|one| one["title"].as_str().expect("a text"));
+        assert_eq!(titles.collect::<String>(), expected, "{q}");
+        let counted = call(&admin, "summarize_articles", json!({ "q": q })).await;
+        assert_eq!(counted["summary"][0]["count"], expected.len(), "{counted}");
+    }
+    let q = |conditions: Value| json!({ "q": conditions });
+    refuse(
+        &admin,
+        [
+            ("list_articles", q(json!({ "labels.some": {} })), "q[labels.some]"),
+            ("list_articles", q(json!({ "labels.some": { "name_eq": null } })), "q[labels.some][name_eq]"),
+            ("list_articles", q(json!({ "labels.some": { "name_in": [] } })), "q[labels.some][name_in]"),
+            ("list_articles", q(json!({ "labels.some": { "name_eq": { "x": 1 } } })), "q[labels.some][name_eq]"),
+            ("list_articles", q(json!({ "labels.some": { "name][x": "one" } })), "q[labels.some][name][x]"),
+            ("list_articles", q(json!({ "labels.some][x": { "name_eq": "one" } })), "q[labels.some][x]"),
+            ("list_articles", q(json!({ "labels.some": { "nme_eq": "one" } })), "q[labels.some][nme_eq]"),
+            ("list_articles", q(json!({ "lables.some": { "name_eq": "one" } })), "q[lables.some]"),
+            ("list_articles", q(json!({ "title_eq": { "name_eq": "one" } })), "q[title_eq]"),
+            ("summarize_articles", q(json!({ "labels.some": {} })), "q[labels.some]"),
+        ],
+    )
+    .await;
+}
+
+async fn relations_of_filters_are_those_that_the_caller_may_read(server: Articles) {
+    let described = async |abilities: &[&str]| {
+        let tools = tools(&server.able(abilities).await).await;
+        let list = tools.iter().find(|tool| tool["name"] == "list_articles").expect("a tool");
+        list["inputSchema"]["properties"]["q"]["description"].as_str().expect("a text").to_string()
+    };
+    let all = described(&["*"]).await;
+    assert!(all.ends_with("; of one of lines, labels, topics, remarks: lines.some (or none): {conditions}"), "{all}");
+    let few = described(&["articles:read", "topics:read"]).await;
+    assert!(few.ends_with("; of one of lines, topics: lines.some (or none): {conditions}"), "{few}");
 }

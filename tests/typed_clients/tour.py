@@ -115,6 +115,14 @@ equal(api.products.show(product["id"], fields=["sku"])["sku"], "L-1")
 equal(api.products.list(q={"id_eq": product["id"]}, fields=[])["products"], [{}])
 problems = failure(ValidationError, lambda: api.products.list(q={"id_in": []}))
 equal(list(problems.errors), ["q[id_in]"])
+# Conditions on the records of a relation.
+shelves = {"quantity_held_gteq": "0", "location_in": ["Shelf 1", "Shelf 2"]}
+stocked = api.products.list(q={"name_eq": product["name"]}, q_extra={"stockLevels.some": shelves}, fields=["id"])
+equal(stocked["products"], [{"id": product["id"]}])
+unstocked = api.products.list(q_extra={"stockLevels.some": shelves, "stockLevels.none": {"id_not_null": True}})
+equal(unstocked["products"], [])
+problems = failure(ValidationError, lambda: api.products.list(q_extra={"stockLevels.some": {}}))
+equal(list(problems.errors), ["q[stockLevels.some]"])
 
 api.products.delete(product["id"])
 equal(product["id"] in [one["id"] for one in api.products.list(deleted="only", sort="-id")["products"]], True)

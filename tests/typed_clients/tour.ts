@@ -100,6 +100,12 @@ equal((await api.products.show(product.id, { fields: ["sku"] })).sku, "L-1");
 equal((await api.products.list({ q: { id_eq: product.id }, fields: [] })).products, [{}]);
 const problems = await failure(ValidationError, api.products.list({ q: { id_in: [] } }));
 equal(Object.keys(problems.errors), ["q[id_in]"]);
+// Conditions on the records of a relation.
+const stocked = { "stockLevels.some": { quantity_held_gteq: "0", location_in: ["Shelf 1", "Shelf 2"] }, name_eq: product.name };
+equal((await api.products.list({ q: stocked, fields: ["id"] })).products, [{ id: product.id }]);
+equal((await api.products.list({ q: { ...stocked, "stockLevels.none": { id_not_null: true } } })).products, []);
+const empty = await failure(ValidationError, api.products.list({ q: { "stockLevels.some": {} } }));
+equal(Object.keys(empty.errors), ["q[stockLevels.some]"]);
 
 await api.products.delete(product.id);
 equal((await api.products.list({ deleted: "only", sort: "-id" })).products.some((one) => one.id === product.id), true);

@@ -163,7 +163,7 @@ class ListExchangeRatesEachParams(TypedDict):
     sort: NotRequired[ExchangeRatesSort]
     search: NotRequired[str]
     q: NotRequired[ExchangeRatesFilters]
-    q_extra: NotRequired[Mapping[str, FilterValue]]
+    q_extra: NotRequired[Mapping[str, Union[FilterValue, FilterGroup]]]
 
 
 class ListExchangeRatesParams(ListExchangeRatesEachParams):

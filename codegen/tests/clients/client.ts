@@ -144,7 +144,7 @@ export interface ExchangeRatesFilters {
   id_null?: boolean;
   rate_gteq?: string | number;
   source_cont_any?: readonly string[];
-  [open: `${string}.${string}`]: FilterValue | undefined;
+  [open: `${string}.${string}`]: FilterValue | FilterGroup | undefined;
   [either: `${string}_or_${string}`]: FilterValue | undefined;
 }
 

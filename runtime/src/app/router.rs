@@ -26,6 +26,7 @@ pub fn router(state: &Arc<ServerState>) -> Router {
     if state.config.mcp {
         records = records.push(Router::with_path(MCP_PATH).goal(Endpoint::new(state.clone(), Mcp::new(state))));
     }
+    let records = state.mounts.iter().fold(records, |router, mount| router.push(mount.other_methods(state)));
     // Megabytes that anyone can request: the document is compressed once, the viewer not at all.
     let documents = Router::new()
         .push(nested(&openapi::path(), Router::new().goal(Endpoint::new(state.clone(), OpenApiJson::default()))))

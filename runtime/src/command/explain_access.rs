@@ -116,6 +116,10 @@ async fn check_mount(state: &Arc<ServerState>, checks: &mut Checks, token: &str,
         checks.add("token", Ok("none is required".into()));
         return Ok(());
     }
+    if token == PUBLIC {
+        checks.add("public", Err(Error::Unauthenticated));
+        return Ok(());
+    }
     let Some(token) = check_token(state, checks, token).await? else { return Ok(()) };
     let caller = caller_of(state, token).await?;
     let is_active = if caller.is_active { Ok(String::new()) } else { Err(Error::UserDeactivated) };

@@ -6,6 +6,7 @@ use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::header;
 use charter_core::ops::{Body, RawJson, RouteOperation};
 use charter_core::principal::Principal;
+use charter_core::query::Quantifier;
 use charter_core::suggest::hint;
 use serde_json::value::RawValue;
 use url::form_urlencoded::Serializer;
@@ -180,23 +181,51 @@ fn names_custom_fields(entry: &Entry, caller: &Principal) -> bool {
     field.is_some_and(|field| entry.may_read_field(field, caller))
 }
 
-/// Adds the conditions of `q`: `{"name_cont": "lamp", "id_in": [1, 2]}`.
+/// Adds the conditions of `q`: `{"name_cont": "lamp", "id_in": [1, 2]}`, also those of groups:
+/// `{"lines.some": {"quantity_gt": 2}}`.
 fn add_filters(pairs: &mut Serializer<'_, String>, value: &RawJson<'_>, errors: &mut FieldErrors) {
-    let object = match value {
-        RawJson::Nested(json) if json.starts_with('{') => Body::read(json.as_bytes(), None).ok(),
-        _ => None,
-    };
-    let Some(object) = object else {
+    let Some(filters) = object(value) else {
         errors.add(Q, "must be an object such as {\"name_cont\": \"lamp\"}");
         return;
     };
-    for (name, raw) in &object.fields {
-        // `q[s]` is an order, and brackets would end the name early.
-        if name == "s" || name.contains(['[', ']']) {
-            errors.add(format!("{Q}[{name}]"), "is not of the form <field>_<predicate>");
-            continue;
+    for (name, raw) in &filters.fields {
+        let value = RawJson::read(raw);
+        let Some(parameter) = condition(Q, name, errors) else { continue };
+        match object(&value).filter(|_| is_group(name)) {
+            None => add(pairs, &parameter, &value, errors),
+            // Without a condition there is no parameter, and the group would select every record.
+            Some(group) if group.fields.is_empty() => errors.add(parameter, "must not be empty"),
+            Some(group) => {
+                for (name, raw) in &group.fields {
+                    if let Some(parameter) = condition(&parameter, name, errors) {
+                        add(pairs, &parameter, &RawJson::read(raw), errors);
+                    }
+                }
+            }
         }
-        add(pairs, &format!("{Q}[{name}]"), &RawJson::read(raw), errors);
+    }
+}
+
+/// The parameter of a condition: `q[name_cont]`.
+fn condition(within: &str, name: &str, errors: &mut FieldErrors) -> Option<String> {
+    let parameter = format!("{within}[{name}]");
+    // `q[s]` is an order, and brackets would end the name early.
+    if name == "s" || name.contains(['[', ']']) {
+        errors.add(parameter, "is not of the form <field>_<predicate>");
+        return None;
+    }
+    Some(parameter)
+}
+
+/// `lines.some` and `lines.none`
+fn is_group(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, word)| Quantifier::from_word(word).is_some())
+}
+
+fn object<'a>(value: &RawJson<'a>) -> Option<Body<'a>> {
+    match value {
+        RawJson::Nested(json) if json.starts_with('{') => Body::read(json.as_bytes(), None).ok(),
+        _ => None,
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn schema(catalog: &Catalog, tool: &Tool, caller: &Principal) -> Node
     let fields = match tool.call {
         RouteOperation::Operation(Operation::List) => list(catalog, entry, caller),
         RouteOperation::Operation(Operation::Show) => record(catalog, entry, caller),
-        RouteOperation::Summary => summary(entry, caller),
+        RouteOperation::Summary => summary(catalog, entry, caller),
         RouteOperation::Operation(Operation::Create) => {
             let parent = entry.meta.under.map(|under| under.field);
             compact::write(catalog, entry, Write::Create, parent, caller)
@@ -90,7 +90,7 @@ fn nothing() -> Properties {
 
 /// The arguments of a list.
 fn list(catalog: &Catalog, entry: &Entry, caller: &Principal) -> Properties {
-    let mut properties = filters(entry, caller, false);
+    let mut properties = filters(catalog, entry, caller, false);
     let filtered: Vec<&str> = compact::filtered(entry, caller).map(|field| field.name).collect();
     let sortable = compact::names(entry, caller, |field| field.sortable);
     let sort = match sortable.iter().all(|name| filtered.contains(name)) {
@@ -107,13 +107,14 @@ fn list(catalog: &Catalog, entry: &Entry, caller: &Principal) -> Properties {
 }
 
 /// The arguments that select the records of a list.
-fn filters(entry: &Entry, caller: &Principal, is_summary: bool) -> Node {
+fn filters(catalog: &Catalog, entry: &Entry, caller: &Principal, is_summary: bool) -> Node {
     let custom = if entry.can_filter_custom_fields() { "; custom fields: cf.<name>_<predicate>" } else { "" };
     let described = match is_summary {
         true => format!("as in list_{}", entry.meta.plural),
         false => format!(
-            "{{\"<field>_<predicate>\": value}}, also not_<predicate>. {}{custom}",
-            compact::filters(entry, caller)
+            "{{\"<field>_<predicate>\": value}}, also not_<predicate>. {}{custom}{}",
+            compact::filters(entry, caller),
+            over_relations(catalog, entry, caller)
         ),
     };
     let mut properties = Node::object().with(Q, json!({ "type": "object", "description": described }));
@@ -126,6 +127,20 @@ fn filters(entry: &Entry, caller: &Principal, is_summary: bool) -> Node {
         properties.set(SEARCH, schema);
     }
     properties
+}
+
+/// The form of a condition on the records that belong to a record; empty without a relation to several that the caller may read.
+fn over_relations(catalog: &Catalog, entry: &Entry, caller: &Principal) -> String {
+    let included = allowed_names(catalog, entry, caller);
+    let may_read = |name: &str| match entry.field(name) {
+        Some(field) => entry.may_read_field(field, caller),
+        None => included.contains(&name),
+    };
+    let names: Vec<&str> = query::to_many_names(entry.meta).filter(|name| may_read(name)).collect();
+    match names.first() {
+        Some(first) => format!("; of one of {}: {first}.some (or none): {{conditions}}", names.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// The arguments that select what a record has.
@@ -146,8 +161,8 @@ fn names_of(items: Value) -> Value {
 }
 
 /// The arguments of a summary.
-fn summary(entry: &Entry, caller: &Principal) -> Properties {
-    let mut properties = filters(entry, caller, true);
+fn summary(catalog: &Catalog, entry: &Entry, caller: &Principal) -> Properties {
+    let mut properties = filters(catalog, entry, caller, true);
     let names = json!({ "type": "array", "items": { "type": "string" } });
     let described = |text: String| Node::from(names.clone()).with("description", text);
     let periods = Period::ALL.map(Period::name).join(", ");

@@ -69,13 +69,13 @@ pub struct InternalRequest;
 
 /// A [`Handler`] as a salvo handler.
 #[derive(Debug)]
-pub struct Endpoint<H> {
+pub(crate) struct Endpoint<H> {
     state: Arc<ServerState>,
     handler: H,
 }
 
 impl<H: Handler> Endpoint<H> {
-    pub fn new(state: Arc<ServerState>, handler: H) -> Endpoint<H> {
+    pub(crate) fn new(state: Arc<ServerState>, handler: H) -> Endpoint<H> {
         Endpoint { state, handler }
     }
 }

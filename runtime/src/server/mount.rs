@@ -136,9 +136,16 @@ impl Mount {
     }
 
     pub(crate) fn router(&self, state: &Arc<ServerState>) -> Router {
-        let endpoint = Endpoint::new(state.clone(), Guarded(self.clone()));
+        let endpoint = || Endpoint::new(state.clone(), Guarded(self.clone()));
         let router = Router::with_path(self.path);
-        if self.method == "POST" { router.post(endpoint) } else { router.get(endpoint) }
+        if self.method == "POST" { router.post(endpoint()) } else { router.get(endpoint()).head(endpoint()) }
+    }
+
+    /// Refuses the other methods of its path. Resources come first, because they may have them.
+    pub(crate) fn other_methods(&self, state: &Arc<ServerState>) -> Router {
+        let same_path = state.mounts.iter().filter(|other| other.path == self.path);
+        let methods = same_path.map(|other| other.method).collect();
+        Router::with_path(self.path).goal(Endpoint::new(state.clone(), OtherMethod(methods)))
     }
 }
 
@@ -196,6 +203,16 @@ impl Handler for Guarded {
 
     fn limits_concurrency(&self) -> bool {
         self.0.handler.limits_concurrency()
+    }
+}
+
+/// The handler of methods that a path does not have; it has these.
+struct OtherMethod(Vec<&'static str>);
+
+#[async_trait]
+impl Handler for OtherMethod {
+    async fn handle(&self, _: &Arc<ServerState>, _: &mut Request) -> Result<Response> {
+        Err(Error::method_not_allowed(self.0.iter().copied()))
     }
 }
 

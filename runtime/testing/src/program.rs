@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use reqwest::Method;
 
@@ -74,12 +74,26 @@ impl Program {
     /// # Panics
     /// If the command fails.
     pub fn run(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim_end().to_string()
+    }
+
+    /// Runs a command that must fail on the same database and returns its error, without the line end.
+    ///
+    /// # Panics
+    /// If the command succeeds.
+    pub fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+        String::from_utf8_lossy(&output.stderr).trim_end().to_string()
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(&self.executable);
         command.current_dir(self.folder.path());
         let mut command = with_settings(command, &self.folder, &self.database_url);
-        let output = command.args(arguments).output().expect("the program runs");
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim_end().to_string()
+        command.args(arguments).output().expect("the program runs")
     }
 
     /// A token of the administrator with only these abilities.

@@ -23,6 +23,7 @@ pub const RESERVED: &[&str] = &[
     "Dict",
     "Exception",
     "False",
+    "FilterGroup",
     "FilterValue",
     "ForbiddenError",
     "Iterator",
@@ -128,7 +129,7 @@ fn declaration(out: &mut String, declared: &Declaration) {
             typed_dict(out, name, base.as_deref(), &declared.description, &properties);
             // A TypedDict has no open keys: further filters have a parameter of their own.
             if properties.iter().any(|(key, property)| key == "q" && matches!(property.of, Type::Named(_))) {
-                out.push_str("    q_extra: NotRequired[Mapping[str, FilterValue]]\n");
+                out.push_str("    q_extra: NotRequired[Mapping[str, Union[FilterValue, FilterGroup]]]\n");
             }
         }
         Shape::Filters(properties) => {

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 FilterValue = Union[str, int, float, bool, Sequence[Union[str, int, float]]]
 """The value of a filter."""
 
+FilterGroup = Mapping[str, FilterValue]
+"""Conditions that one record of a relation meets together (``accessories.some``), or that none meets (``accessories.none``)."""
+
 CustomFieldName = NewType("CustomFieldName", str)
 """The name of a custom field to sort by: ``CustomFieldName("-cf.colour")``."""
 

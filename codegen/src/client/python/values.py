@@ -51,14 +51,17 @@ def _renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> Dict[str, A
 def _filters(name: str, filters: Mapping[str, Any]) -> List[Tuple[str, str]]:
     """A list has brackets, so that its elements may contain commas.
 
-    An empty one is sent too: the server answers 422, but without the filter the call would return all records.
+    An empty list or group is sent too: the server answers 422, but without the filter the call would return all records.
     """
     query: List[Tuple[str, str]] = []
     for key, value in filters.items():
-        if _is_list(value):
-            query += [(f"{name}[{key}][]", _text(element)) for element in value] or [(f"{name}[{key}]", "")]
+        parameter = f"{name}[{key}]"
+        if isinstance(value, Mapping) and value:
+            query += _filters(parameter, value)
+        elif isinstance(value, Mapping) or _is_list(value):
+            query += [(f"{parameter}[]", _text(element)) for element in value] or [(parameter, "")]
         elif value is not None:
-            query.append((f"{name}[{key}]", _text(value)))
+            query.append((parameter, _text(value)))
     return query
 
 

@@ -30,6 +30,7 @@ pub const RESERVED: &[&str] = &[
     "Error",
     "ErrorDetails",
     "File",
+    "FilterGroup",
     "FilterValue",
     "ForbiddenError",
     "FormData",
@@ -157,7 +158,7 @@ fn declaration(out: &mut String, declared: &Declaration) {
             out.push_str(&format!("export interface {name} {{\n"));
             properties.iter().for_each(|property| member(out, property));
             // Custom fields, related records and alternatives, which the document cannot list.
-            out.push_str("  [open: `${string}.${string}`]: FilterValue | undefined;\n");
+            out.push_str("  [open: `${string}.${string}`]: FilterValue | FilterGroup | undefined;\n");
             out.push_str("  [either: `${string}_or_${string}`]: FilterValue | undefined;\n}\n");
         }
     }

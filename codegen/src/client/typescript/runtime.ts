@@ -1,6 +1,9 @@
 /** The value of a filter. */
 export type FilterValue = string | number | boolean | readonly (string | number)[];
 
+/** Conditions that one record of a relation meets together (`accessories.some`), or that none meets (`accessories.none`). */
+export type FilterGroup = { readonly [condition: string]: FilterValue | undefined };
+
 /** Settings of a client. Times are in milliseconds. */
 export interface ClientOptions {
   /** The address of the server without a path, such as `https://api.example.com`. */

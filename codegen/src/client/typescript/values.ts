@@ -50,18 +50,21 @@ function listOf(name: string, values: readonly unknown[]): string {
 }
 
 /**
- * A list has brackets, so that its elements may contain commas. An empty one is sent too: the server answers 422, but
- * without the filter the call would return all records.
+ * A list has brackets, so that its elements may contain commas. An empty list or group is sent too: the server answers
+ * 422, but without the filter the call would return all records.
  */
 function appendFilters(query: URLSearchParams, name: string, filters: object): void {
   for (const [key, value] of Object.entries(filters)) {
+    const parameter = `${name}[${key}]`;
     if (value === undefined || value === null) {
       continue;
     }
     if (Array.isArray(value) && value.length > 0) {
-      value.forEach((element) => query.append(`${name}[${key}][]`, String(element)));
+      value.forEach((element) => query.append(`${parameter}[]`, String(element)));
+    } else if (typeof value === "object" && Object.keys(value).length > 0) {
+      appendFilters(query, parameter, value);
     } else {
-      query.append(`${name}[${key}]`, String(value));
+      query.append(parameter, typeof value === "object" ? "" : String(value));
     }
   }
 }
