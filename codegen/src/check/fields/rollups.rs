@@ -165,7 +165,7 @@ fn rights(
                 (format!("`{name}` is secret, and `{declared}` would tell of it"), "compare other fields")
             }
             Some(right) => {
-                needed.push(needed_for(other, right, declared, *span));
+                needed.push(needed_for(child, other, right, declared, *span));
                 continue;
             }
             None => continue,
@@ -175,7 +175,7 @@ fn rights(
     // The number of records that refer to this one tells of their references.
     let reference = child.field(rollup.by.as_str());
     if let Some((other, right)) = reference.and_then(|other| Some((other, other.described.get(FieldOption::Read)?))) {
-        needed.push(needed_for(other, right, declared, rollup.by.span));
+        needed.push(needed_for(child, other, right, declared, rollup.by.span));
     }
     let is_other = |right: &&Name| resource.read_permission.as_ref().is_none_or(|own| own.value != right.value);
     needed.extend(child.read_permission.as_ref().filter(is_other).map(|right| Needed {
@@ -190,10 +190,10 @@ fn rights(
     report(field, &needed, problems);
 }
 
-fn needed_for<'a>(other: &Field, right: &'a Name, declared: &str, span: Span) -> Needed<'a> {
+fn needed_for<'a>(child: &Resource, other: &Field, right: &'a Name, declared: &str, span: Span) -> Needed<'a> {
     let name = &other.name.value;
     let message = format!("reading `{name}` needs `{}`, and `{declared}` would tell of it", right.value);
-    Needed { right: right.as_str(), of: name.clone(), message, span }
+    Needed { right: right.as_str(), of: format!("{}.{name}", child.name.value), message, span }
 }
 
 /// Reports the rights that the field does not need itself.
