@@ -101,8 +101,8 @@ async fn writers_of_embedded_records_in_opposite_orders_all_succeed(server: Tick
 async fn bulk_and_single_writers_of_two_counting_records_all_succeed(server: Tickets) {
     let admin = server.admin();
     let team = made(&admin, "team", json!({ "name": "T" })).await;
-    let desk = made(&admin, "desk", json!({ "name": "D" })).await;
-    let ticket = json!({ "subject": "A", "team_id": team, "desk_id": desk });
+    let shop = made(&admin, "shop", json!({ "name": "S" })).await;
+    let ticket = json!({ "subject": "A", "team_id": team, "shop_id": shop });
     at_once(|number| {
         let (client, ticket) = (server.admin(), ticket.clone());
         async move {
@@ -120,7 +120,7 @@ async fn bulk_and_single_writers_of_two_counting_records_all_succeed(server: Tic
     .await;
     let counted = WRITERS / 2 * ROUNDS * 3;
     assert_eq!(admin.get(&format!("/teams/{team}")).await.record("team")["tickets"], counted);
-    assert_eq!(admin.get(&format!("/desks/{desk}")).await.record("desk")["tickets"], counted);
+    assert_eq!(admin.get(&format!("/shops/{shop}")).await.record("shop")["tickets"], counted);
 }
 
 async fn links_to_a_record_that_is_being_deleted_are_refused_or_deleted(server: Tickets) {

@@ -1,4 +1,4 @@
-//! A service with tickets that go to the trash, and tags, teams and desks that count them.
+//! A service with tickets that go to the trash, and tags, teams and shops that count them.
 
 use charter_migrations::prelude::*;
 use charter_runtime::generated::Resource;
@@ -41,8 +41,8 @@ pub mod ticket {
         pub subject: String,
         #[field(reference("team"))]
         pub team_id: Option<i64>,
-        #[field(reference("desk"))]
-        pub desk_id: Option<i64>,
+        #[field(reference("shop"))]
+        pub shop_id: Option<i64>,
         #[field(read_only)]
         pub created_at: DateTimeUtc,
         #[field(read_only)]
@@ -111,16 +111,16 @@ pub mod team {
 }
 
 /// The place of a ticket. Its table comes before that of teams by name, and its triggers after theirs.
-pub mod desk {
+pub mod shop {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
-    #[resource(name = "desk")]
+    #[resource(name = "shop")]
     pub struct Model {
         pub id: i64,
         #[field(string(40), required)]
         pub name: String,
-        #[field(default = "0", rollup(function = "count", of = "ticket", by = "desk_id"))]
+        #[field(default = "0", rollup(function = "count", of = "ticket", by = "shop_id"))]
         pub tickets: i64,
         #[field(read_only)]
         pub created_at: DateTimeUtc,
@@ -136,7 +136,7 @@ fn routes() -> Vec<Route> {
         Route::of::<ticket_tag::Entity>(),
         Route::of::<ticket_line::Entity>(),
         Route::of::<team::Entity>(),
-        Route::of::<desk::Entity>(),
+        Route::of::<shop::Entity>(),
     ]
 }
 
@@ -156,9 +156,9 @@ impl MigrationTrait for Migration {
         let count = |name: &str| bigint(name).default(0);
         create("tags", vec![string("name", 40), count("tickets"), count("minutes")]).await?;
         create("teams", vec![string("name", 40), count("tickets")]).await?;
-        create("desks", vec![string("name", 40), count("tickets")]).await?;
-        let (team, desk) = (reference("team_id", "teams").nullable(), reference("desk_id", "desks").nullable());
-        create("tickets", vec![string("subject", 80), team, desk, timestamp("deleted_at").nullable()]).await?;
+        create("shops", vec![string("name", 40), count("tickets")]).await?;
+        let (team, shop) = (reference("team_id", "teams").nullable(), reference("shop_id", "shops").nullable());
+        create("tickets", vec![string("subject", 80), team, shop, timestamp("deleted_at").nullable()]).await?;
         let ticket = || reference("ticket_id", "tickets").cascade();
         create("ticket_tags", vec![ticket(), reference("tag_id", "tags")]).await?;
         Table::on(manager, "ticket_tags").unique(&["ticket_id", "tag_id"]).await?;
@@ -166,14 +166,14 @@ impl MigrationTrait for Migration {
         create("ticket_lines", vec![ticket(), reference("tag_id", "tags"), integer("minutes")]).await?;
         Table::on(manager, "ticket_lines").index(&["ticket_id"]).await?;
         Table::on(manager, "ticket_lines").index(&["tag_id"]).await?;
-        for field in ["team_id", "desk_id"] {
+        for field in ["team_id", "shop_id"] {
             Table::on(manager, "tickets").index_live(&[field]).await?;
         }
         Ok(())
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for table in ["ticket_lines", "ticket_tags", "tickets", "desks", "teams", "tags"] {
+        for table in ["ticket_lines", "ticket_tags", "tickets", "shops", "teams", "tags"] {
             Table::on(manager, table).drop().await?;
         }
         Ok(())
