@@ -1,7 +1,9 @@
 //! Many-to-many: links that clients read and write as ids, on both databases.
 
+mod counted;
 pub mod fixture;
 mod panel;
+mod tickets;
 
 use serde_json::{Value, json};
 

@@ -13,6 +13,7 @@ on_both!(
     triggers_of_former_rollups_are_dropped,
     values_are_computed_again_on_demand,
     values_of_many_parents_are_computed_in_batches,
+    existing_sum_that_does_not_fit_is_an_error,
 );
 
 const TRIGGERS_OF_SQLITE: &str =
@@ -129,4 +130,26 @@ async fn values_of_many_parents_are_computed_in_batches(server: Library) {
     let differing = "SELECT COUNT(*) || '' AS text FROM books WHERE loans <> CASE WHEN id % 3 = 0 THEN 1 ELSE 0 END \
                      OR fees <> CASE WHEN id % 3 = 0 THEN id % 7 ELSE 0 END OR (last_on IS NULL) = (id % 3 = 0)";
     assert_eq!(server.texts(differing).await, ["0"]);
+}
+
+async fn existing_sum_that_does_not_fit_is_an_error(server: Library) {
+    let admin = server.admin();
+    let invoice = admin.post("/invoices", json!({ "name": "A", "lines": [] })).await.created("invoice");
+    for trigger in &triggers(&server).await {
+        drop(&server, trigger).await;
+    }
+    let line = json!({ "quantity": 2, "price": "9999.99", "weight": 1 });
+    let path = format!("/invoices/{}", invoice["id"]);
+    admin.put(&path, json!({ "lines": [line] })).await.ok();
+    let (db, catalog) = (&server.state.db, &server.state.catalog);
+    rollups::install(db, catalog).await.expect_err("a sum of 19,999.98 in six digits");
+    rollups::recompute(db, catalog, Some("invoices")).await.expect_err("a sum of 19,999.98 in six digits");
+    assert_eq!(admin.get(&path).await.record("invoice")["total"], "0.00");
+    // On PostgreSQL the triggers were there before the values.
+    for trigger in &triggers(&server).await {
+        drop(&server, trigger).await;
+    }
+    server.sql("UPDATE invoice_lines SET quantity = 0, total = 0").await;
+    rollups::install(db, catalog).await.expect("they are installed");
+    assert_eq!(admin.get(&path).await.record("invoice")["weight"], 1);
 }

@@ -1,6 +1,5 @@
 //! Rollups: the other resource and its field, the function, the condition, rights, and uses that a rollup cannot have.
 
-use charter_model::expression::Node;
 use charter_model::{FieldOption, Keyword, takes_rollup};
 
 use super::conditions::{self, Names};
@@ -8,6 +7,7 @@ use crate::check::relations::embedded::not_referring;
 use crate::check::relations::references::known;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Access, Field, Name, Resource, Rollup, Rule, Schema, Shown, Type};
+use crate::source::Span;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
@@ -130,6 +130,14 @@ fn fit(field: &Field, rollup: &Rollup, source: Option<&Field>, problems: &mut Pr
     problems.push(Diagnostic::new(Code::RollupMisfit, span, message, "does not fit").help(help));
 }
 
+/// A right that the reader of a rollup needs, with what it protects, the message without it and its place.
+struct Needed<'a> {
+    right: &'a str,
+    of: String,
+    message: String,
+    span: Span,
+}
+
 /// Reports values that the reader of the rollup may not see in the other records.
 fn rights(
     resource: &Resource,
@@ -141,45 +149,68 @@ fn rights(
 ) {
     let names = Names { has_request: false, ..Names::of_record(&child.fields) };
     let node = rollup.rows.as_ref().and_then(|rows| Some((rows, conditions::condition(rows, &names, problems)?)));
-    let named = |node: &Node| -> Vec<Field> {
-        node.fields().into_iter().filter_map(|name| child.field(name).cloned()).collect()
-    };
-    let mut read: Vec<(Field, crate::source::Span)> =
-        source.iter().map(|field| ((*field).clone(), rollup.place())).collect();
+    let mut read: Vec<(&Field, Span)> = source.iter().map(|field| (*field, rollup.place())).collect();
     if let Some((rows, node)) = &node {
-        read.extend(named(node).into_iter().map(|field| (field, rows.span)));
+        read.extend(node.fields().into_iter().filter_map(|name| Some((child.field(name)?, rows.span))));
     }
-    let own = field.described.get(FieldOption::Read);
-    for (other, span) in read {
-        let (name, declared) = (&other.name.value, &field.declared);
-        let refusal =
-            match other.described.get(FieldOption::Read).filter(|right| own.is_none_or(|own| own.value != right.value))
-            {
-                _ if other.rollup.is_some() => {
-                    Some((format!("`{name}` is a rollup itself"), "compare plain and computed fields".to_owned()))
-                }
-                _ if other.access == Access::Secret => Some((
-                    format!("`{name}` is secret, and `{declared}` would tell of it"),
-                    "compare other fields".to_owned(),
-                )),
-                Some(right) => Some((
-                    format!("reading `{name}` needs `{}`, and `{declared}` would tell of it", right.value),
-                    format!("add `read: {}`", right.value),
-                )),
-                None => None,
-            };
-        if let Some((message, help)) = refusal {
-            problems.push(Diagnostic::new(Code::RollupUse, span, message, "cannot be used").help(help));
-        }
+    let declared = &field.declared;
+    let mut needed: Vec<Needed<'_>> = Vec::new();
+    for (other, span) in &read {
+        let name = &other.name.value;
+        let (message, help) = match other.described.get(FieldOption::Read) {
+            _ if other.rollup.is_some() => {
+                (format!("`{name}` is a rollup itself"), "compare plain and computed fields")
+            }
+            _ if other.access == Access::Secret => {
+                (format!("`{name}` is secret, and `{declared}` would tell of it"), "compare other fields")
+            }
+            Some(right) => {
+                needed.push(needed_for(child, other, right, declared, *span));
+                continue;
+            }
+            None => continue,
+        };
+        problems.push(Diagnostic::new(Code::RollupUse, *span, message, "cannot be used").help(help));
+    }
+    // The number of records that refer to this one tells of their references.
+    let reference = child.field(rollup.by.as_str());
+    if let Some((other, right)) = reference.and_then(|other| Some((other, other.described.get(FieldOption::Read)?))) {
+        needed.push(needed_for(child, other, right, declared, rollup.by.span));
     }
     let is_other = |right: &&Name| resource.read_permission.as_ref().is_none_or(|own| own.value != right.value);
-    let of_child = child.read_permission.as_ref().filter(is_other);
-    if let Some(right) = of_child.filter(|right| own.map(Name::as_str) != Some(right.as_str())) {
+    needed.extend(child.read_permission.as_ref().filter(is_other).map(|right| Needed {
+        right: right.as_str(),
+        of: child.name.value.clone(),
+        message: format!(
+            "reading `{}` needs `{}`, and `{declared}` would tell of its records",
+            child.name.value, right.value
+        ),
+        span: rollup.resource.span,
+    }));
+    report(field, &needed, problems);
+}
+
+fn needed_for<'a>(child: &Resource, other: &Field, right: &'a Name, declared: &str, span: Span) -> Needed<'a> {
+    let name = &other.name.value;
+    let message = format!("reading `{name}` needs `{}`, and `{declared}` would tell of it", right.value);
+    Needed { right: right.as_str(), of: format!("{}.{name}", child.name.value), message, span }
+}
+
+/// Reports the rights that the field does not need itself.
+fn report(field: &Field, needed: &[Needed<'_>], problems: &mut Problems) {
+    let own = field.described.get(FieldOption::Read).map(Name::as_str);
+    let Some(first) = needed.first() else { return };
+    if let Some(second) = needed.iter().find(|other| other.right != first.right) {
         let message = format!(
-            "reading `{}` needs `{}`, and `{}` would tell of its records",
-            child.name.value, right.value, field.declared
+            "`{}` needs two rights, `{}` for `{}` and `{}` for `{}`, and a field has one",
+            field.declared, first.right, first.of, second.right, second.of
         );
-        let problem = Diagnostic::new(Code::RollupUse, rollup.resource.span, message, "needs a permission");
-        problems.push(problem.help(format!("add `read: {}`", right.value)));
+        let problem = Diagnostic::new(Code::RollupUse, first.span, message, "cannot be used");
+        problems.push(problem.help("leave it out, or give both the same right"));
+        return;
+    }
+    for missing in needed.iter().filter(|needed| own != Some(needed.right)) {
+        let problem = Diagnostic::new(Code::RollupUse, missing.span, missing.message.clone(), "needs a permission");
+        problems.push(problem.help(format!("add `read: {}`", missing.right)));
     }
 }

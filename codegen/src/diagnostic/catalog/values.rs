@@ -153,7 +153,8 @@ pub const ENTRIES: &[Entry] = &[
         title: "a rollup where it cannot be used, or that tells too much",
         explanation: "The database changes a rollup when other records are written. A rule that is checked when the record itself \
             is written therefore cannot name it: `checks`, `unique`, `required_when` and the `value` of a computed field. A \
-            rollup over a field or a resource that needs a right to read has the same right as `read`.",
+            rollup over a field or a resource that needs a right to read has the same right as `read`. The reference by which it \
+            finds the records is one of these fields.",
         wrong: "# resources/book.yaml\nresource: book\nfields:\n  name:  { type: string(80), required: true }\n  loans: { count: loan }\nchecks: [{ that: loans <= 5 }]\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n",
         right: "# resources/book.yaml\nresource: book\nfields:\n  name:  { type: string(80), required: true }\n  loans: { count: loan }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n",
     },

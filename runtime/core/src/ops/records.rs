@@ -24,15 +24,34 @@ pub async fn load(
     condition: &Condition,
     lock: bool,
 ) -> Result<Option<Arc<QueryResult>>> {
+    // `NO KEY` does not block inserts that refer to the row: its id stays.
+    load_with(context, entry, id, condition, if lock { " FOR NO KEY UPDATE OF t" } else { "" }).await
+}
+
+/// The stored row of a record that is deleted, locked against writes that refer to it: both see the deletion. The lock is taken
+/// at once. One that became stronger later would deadlock with a writer that refers to the record and changes its rollups.
+pub async fn load_to_delete(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    condition: &Condition,
+) -> Result<Option<Arc<QueryResult>>> {
+    load_with(context, entry, id, condition, " FOR UPDATE OF t").await
+}
+
+async fn load_with(
+    context: &Context<'_>,
+    entry: &Entry,
+    id: i64,
+    condition: &Condition,
+    lock: &'static str,
+) -> Result<Option<Arc<QueryResult>>> {
     let mut sql = select(context, entry, condition, "");
+    sql.push(" AND t.\"id\" = ").bind(id);
     // An immediate transaction of SQLite already excludes other writers.
-    if !lock || sql.dialect == Dialect::Sqlite {
-        sql.push(" AND t.\"id\" = ").bind(id);
-        return Ok(sql.one(context.db()).await?.map(Arc::new));
+    if sql.dialect == Dialect::Postgres {
+        sql.push(lock);
     }
-    // `NO KEY` does not block inserts that refer to the row: its id stays. A `DELETE` takes the stronger lock by
-    // itself.
-    sql.push(" AND t.\"id\" = ").bind(id).push(" FOR NO KEY UPDATE OF t");
     Ok(sql.one(context.db()).await?.map(Arc::new))
 }
 

@@ -46,7 +46,7 @@ pub(super) fn groups(catalog: &Catalog) -> Vec<Group> {
     groups
 }
 
-fn of_resource(meta: &'static ResourceMeta) -> impl Iterator<Item = (&'static FieldMeta, RollupMeta)> {
+pub(super) fn of_resource(meta: &'static ResourceMeta) -> impl Iterator<Item = (&'static FieldMeta, RollupMeta)> {
     meta.fields.iter().filter_map(|field| Some((field, field.rollup?)))
 }
 

@@ -7,10 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::group::{Group, groups};
+use super::lock::rank;
 use super::{PREFIX, postgres, sqlite};
 use crate::catalog::Catalog;
 use crate::db::{Connection, Db, Dialect, Sql};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hash::fnv1a;
 
 /// Parents of one batch.
@@ -98,8 +99,10 @@ pub async fn recompute(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Resu
 
 fn triggers(dialect: Dialect, group: &Group) -> Vec<Trigger> {
     let text = group.text(dialect);
-    // Two hashes, because all tables share the names of functions and of SQLite's triggers.
-    let hash = format!("{:08x}{:08x}", fnv1a(&text), fnv1a(&format!("rollups of {text}")));
+    // Two hashes, because all tables share the names of functions and of SQLite's triggers. They follow the rank of the table,
+    // because a bulk write locks parents in the order in which the triggers do.
+    let rank = rank(group.parent.table);
+    let hash = format!("{rank:08x}{:08x}{:08x}", fnv1a(&text), fnv1a(&format!("rollups of {text}")));
     match dialect {
         Dialect::Postgres => postgres::triggers(group, &hash),
         Dialect::Sqlite => sqlite::triggers(group, &hash),
@@ -194,5 +197,16 @@ async fn compute(transaction: &Connection, dialect: Dialect, group: &Group, rang
         sql.push(" WHERE p.\"id\" > ").bind(last).push(" AND p.\"id\" <= ").bind(end);
     }
     sql.push(&format!(" GROUP BY p.\"id\") AS v WHERE v.\"id\" = p.\"id\" AND ({})", differs.join(" OR ")));
-    sql.run(transaction).await.map(drop)
+    sql.run(transaction).await?;
+    // PostgreSQL has refused such a number.
+    if dialect == Dialect::Sqlite
+        && let Some(exceeded) = sqlite::exceeded(group)
+    {
+        let text = format!("SELECT \"id\" FROM \"{parent}\" WHERE {exceeded} LIMIT 1");
+        if let Some(row) = Sql::new(dialect, text).one(transaction).await? {
+            let id: i64 = row.try_get("", "id")?;
+            return Err(Error::internal(format!("a sum of the record {id} in `{parent}` does not fit its column")));
+        }
+    }
+    Ok(())
 }

@@ -11,7 +11,7 @@ mod sqlite;
 
 pub use group::{check, is_shown_by};
 pub use install::{install, recompute};
-pub use lock::lock_parents;
+pub use lock::{Children, lock_parents};
 
 /// Name prefix of the triggers and functions.
 const PREFIX: &str = "charter_rollup_";

@@ -84,21 +84,23 @@ fn extreme(group: &Group, rollup: &Rollup) -> String {
     )
 }
 
-/// The statement that refuses a sum out of its range. A sum that exceeds 64 bits is a float in SQLite.
+/// The statement that refuses a sum out of its range.
 fn guard(group: &Group, row: &str) -> String {
+    let Some(exceeded) = exceeded(group) else { return String::new() };
+    format!(
+        "SELECT RAISE(ABORT, '{ROLLUP_RANGE}') FROM \"{}\" WHERE \"id\" = {row}.\"{}\" AND ({exceeded}); ",
+        group.parent.table, group.by,
+    )
+}
+
+/// The condition that a sum of a parent is out of its range; none if none can be. A sum that exceeds 64 bits is a float in
+/// SQLite.
+pub(super) fn exceeded(group: &Group) -> Option<String> {
     let limits = group.rollups.iter().filter_map(|rollup| Some((rollup.column.name, rollup.range()?)));
     let exceeded: Vec<String> = limits
         .map(|(column, most)| {
             format!("typeof(\"{column}\") <> 'integer' OR \"{column}\" > {most} OR \"{column}\" < -{most}")
         })
         .collect();
-    if exceeded.is_empty() {
-        return String::new();
-    }
-    format!(
-        "SELECT RAISE(ABORT, '{ROLLUP_RANGE}') FROM \"{}\" WHERE \"id\" = {row}.\"{}\" AND ({}); ",
-        group.parent.table,
-        group.by,
-        exceeded.join(" OR ")
-    )
+    (!exceeded.is_empty()).then(|| exceeded.join(" OR "))
 }

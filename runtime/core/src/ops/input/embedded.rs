@@ -7,6 +7,7 @@
 //! records have no hooks of their own. Links to records are embedded records that clients see as ids: `links`.
 
 pub mod links;
+mod parents;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -312,6 +313,7 @@ fn unique_values(context: &Context<'_>, changes: &Changes, by: &str) -> Result<V
 
 /// Stores the changes that [`check`] prepared.
 pub async fn write(context: &Context<'_>, changes: &mut Changes, id: i64) -> Result<()> {
+    parents::lock(context, &changes.embedded).await?;
     for set in &mut changes.embedded {
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
         // Deletes come first: they release unique values.

@@ -93,7 +93,9 @@ async fn check_field(context: &Context<'_>, field: &FieldMeta, value: &Value, er
             }
         }
         Kind::RefList { resource } => {
-            let missing = missing(context, catalog.linked(resource), &ids(value).collect::<Vec<_>>()).await?;
+            // No foreign key protects a list: a concurrent delete waits until the write commits, and then finds the reference.
+            let ids: Vec<i64> = ids(value).collect();
+            let missing = missing(context, catalog.linked(resource), &ids, "FOR SHARE").await?;
             add_missing_records(errors, catalog, field, resource, &missing);
         }
         _ => {}
@@ -231,9 +233,13 @@ pub(super) fn ids(list: &Value) -> impl Iterator<Item = i64> {
     json.into_iter().flatten().filter_map(serde_json::Value::as_i64)
 }
 
-/// The ids of those records that the caller cannot see. No foreign key protects a list, so the rows are locked
-/// until the write commits: a concurrent delete waits, and then finds the reference.
-pub(super) async fn missing(context: &Context<'_>, target: &Entry, ids: &[i64]) -> Result<Vec<i64>> {
+/// The ids of those records that the caller cannot see. PostgreSQL locks the others by `lock` until the write commits.
+pub(super) async fn missing(
+    context: &Context<'_>,
+    target: &Entry,
+    ids: &[i64],
+    lock: &'static str,
+) -> Result<Vec<i64>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -244,7 +250,7 @@ pub(super) async fn missing(context: &Context<'_>, target: &Entry, ids: &[i64]) 
     sql.push(" WHERE ").in_ids("t.\"id\"", ids).push(" AND ");
     write_condition(&mut sql, &visible);
     if sql.dialect == Dialect::Postgres {
-        sql.push(" ORDER BY t.\"id\" FOR SHARE OF t");
+        sql.push(" ORDER BY t.\"id\" ").push(lock).push(" OF t");
     }
     let mut found = Vec::new();
     for row in sql.all(context.db()).await? {

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::on_delete::locks_references;
 use super::restore::{self, RESTORE};
 use super::result::{StoredResponse, WriteResult};
 use super::{create, delete, update};
@@ -22,7 +23,7 @@ use crate::ops::list::render::MAX_PAGE_BYTES;
 use crate::ops::records;
 use crate::ops::{Access, Context};
 use crate::query::{Condition, read_boolean, read_value};
-use crate::rollups;
+use crate::rollups::{self, Children};
 
 /// Maximum operations in one request.
 pub const MAX_OPERATIONS: usize = 1_000;
@@ -143,29 +144,34 @@ async fn lock(context: &Context<'_>, entry: &Entry, operations: &[Single<'_>]) -
     let ids: Vec<i64> = operations.iter().filter_map(Single::changed_record).map(|(_, id)| id).collect();
     // Creates can wait for other transactions too, so one changed record among several operations is locked as well.
     if operations.len() > 1 && !ids.is_empty() {
+        let is_delete = |single: &Single<'_>| {
+            matches!(single.changed_record(), Some((RouteOperation::Operation(Operation::Delete), _)))
+        };
+        let deletes = operations.iter().any(is_delete) && locks_references(context.catalog(), entry);
         let mut sql = Sql::new(Dialect::Postgres, "SELECT t.\"id\" FROM ");
-        sql.name(entry.meta.table)
-            .push(" t WHERE ")
-            .in_ids("t.\"id\"", &ids)
-            .push(" ORDER BY t.\"id\" FOR NO KEY UPDATE");
+        sql.name(entry.meta.table).push(" t WHERE ").in_ids("t.\"id\"", &ids).push(" ORDER BY t.\"id\"");
+        sql.push(if deletes { " FOR UPDATE" } else { " FOR NO KEY UPDATE" });
         sql.all(context.db()).await?;
     }
     if operations.len() > 1 {
         // Their triggers would lock them in the order of the operations.
-        rollups::lock_parents(context.db(), context.catalog(), entry.meta, &ids, |by| references(operations, by))
-            .await?;
+        let references = references(entry, operations);
+        let children = Children { meta: entry.meta, ids, references, locked: None };
+        rollups::lock_parents(context.db(), context.catalog(), &[children]).await?;
     }
     Ok(())
 }
 
-/// The ids that the operations give for a reference. Others are reported where the operation is read.
-fn references(operations: &[Single<'_>], by: &str) -> Vec<i64> {
+/// The references that the operations set, each with the id of its record. A value that is no id is reported where the operation
+/// is read.
+fn references(entry: &Entry, operations: &[Single<'_>]) -> Vec<(&'static str, i64)> {
     let fields = operations.iter().flat_map(|operation| &operation.fields.fields);
-    let given = fields.filter(|(name, _)| name == by).filter_map(|(_, raw)| {
+    let set = fields.filter_map(|(name, raw)| {
+        let field = entry.field(name).filter(|field| matches!(field.kind, Kind::Ref { .. }))?;
         let value = RawJson::read(raw);
-        value.scalar().ok()?.parse().ok()
+        Some((field.name, value.scalar().ok()?.parse().ok()?))
     });
-    given.collect()
+    set.collect()
 }
 
 /// Runs one operation. A missing record is reported before errors of the operation's fields, as for a single request.

@@ -53,8 +53,11 @@ pub async fn delete(
     conditions: &Preconditions,
 ) -> Result<()> {
     let condition = visible(context, entry).and(within);
-    let row = records::load(context, entry, id, &condition, true).await?.ok_or(Error::NotFound)?;
-    remove(context, entry, id, row, Some(conditions)).await
+    let row = match on_delete::locks_references(context.catalog(), entry) {
+        true => records::load_to_delete(context, entry, id, &condition).await?,
+        false => records::load(context, entry, id, &condition, true).await?,
+    };
+    remove(context, entry, id, row.ok_or(Error::NotFound)?, Some(conditions)).await
 }
 
 /// Deletes a locked record as a consequence of the deletion of another. No record refers to it any more by a field with

@@ -47,6 +47,11 @@ pub fn referring<'c>(catalog: &'c Catalog, target: &Entry) -> Vec<Referring<'c>>
     catalog.entries().iter().flat_map(of).collect()
 }
 
+/// True if a deletion of these records excludes writes that refer to them: one for good, or one with effects on those.
+pub(super) fn locks_references(catalog: &Catalog, entry: &Entry) -> bool {
+    !entry.meta.soft_delete || !referring(catalog, entry).is_empty()
+}
+
 /// The records that refer to deleted ones and forbid their deletion.
 #[derive(Debug)]
 pub struct Forbidding<'c> {
@@ -160,10 +165,11 @@ fn in_order<'c>(records: Vec<(&'c Entry, i64)>, edges: &[(usize, i64, i64)]) -> 
     ordered
 }
 
-/// The condition that a record refers to one of these. A foreign key sees deleted records too.
+/// The condition that a record refers to one of these. The foreign key of a record that is deleted for good sees deleted
+/// records too, and those of a deleted parent.
 fn refers(referring: &Referring<'_>, target: &Entry, ids: &[i64]) -> Condition {
     let condition = Condition::is_one_of(referring.field, ids);
-    match referring.effect == OnDelete::Cascade || target.meta.soft_delete {
+    match target.meta.soft_delete {
         true => condition.and(present(referring.entry)),
         false => condition,
     }
@@ -196,7 +202,8 @@ async fn find(
     Ok(found)
 }
 
-/// Clears and deletes the records that refer to a locked record, which is about to be deleted.
+/// Clears and deletes the records that refer to a record, which is about to be deleted and is locked by
+/// [`records::load_to_delete`].
 ///
 /// # Errors
 /// [`Error::Conflict`] while records refer to it by a field with `restrict`, and for more than [`MAX_AFFECTED`] records
@@ -205,7 +212,6 @@ pub async fn apply(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> 
     if referring(context.catalog(), entry).is_empty() {
         return Ok(());
     }
-    lock(context, entry, id).await?;
     let plan = plan(context, entry, &[id], true).await?;
     for forbidding in &plan.forbidding {
         let counted = count_visible(context, forbidding.referring.entry, forbidding.condition.clone()).await?;
@@ -222,20 +228,11 @@ pub async fn apply(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> 
         clear(context, referring, *id).await.map_err(|error| prevented(error, referring.entry))?;
     }
     for (other, id) in plan.deleted {
-        // A hook may have deleted it.
-        if let Some(row) = records::load(context, other, id, &present(other), true).await? {
+        // A hook may have deleted it. One that is hidden with a deleted parent is deleted for good as well.
+        let condition = if other.meta.soft_delete { present(other) } else { Condition::always() };
+        if let Some(row) = records::load(context, other, id, &condition, true).await? {
             Box::pin(remove_one(context, other, id, row)).await.map_err(|error| prevented(error, other))?;
         }
-    }
-    Ok(())
-}
-
-/// Waits for writes that refer to the record, and makes later ones wait: both then see the deletion.
-async fn lock(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
-    if context.state().db.dialect() == Dialect::Postgres {
-        let mut sql = Sql::new(Dialect::Postgres, "SELECT 1 FROM ");
-        sql.name(entry.meta.table).push(" WHERE \"id\" = ").bind(id).push(" FOR UPDATE");
-        sql.all(context.db()).await?;
     }
     Ok(())
 }

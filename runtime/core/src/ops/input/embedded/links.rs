@@ -66,8 +66,11 @@ pub(super) async fn check(
     }
     let mut all = asked.clone();
     all.extend(by_id.keys().filter(|id| !asked.contains(id)));
+    // The foreign key of a pair takes this lock as well. A stronger one would stop other writers before both change a rollup of the
+    // same record.
+    let linked = context.catalog().linked(resource);
     let mut hidden: HashSet<i64> =
-        references::missing(context, context.catalog().linked(resource), &all).await?.into_iter().collect();
+        references::missing(context, linked, &all, "FOR KEY SHARE").await?.into_iter().collect();
     let missing: Vec<i64> = asked.into_iter().filter(|id| hidden.contains(id)).collect();
     references::add_missing_records(errors, context.catalog(), set.field, resource, &missing);
     for item in &mut set.items {
