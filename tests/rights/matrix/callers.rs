@@ -34,6 +34,10 @@ impl Caller {
         self.is_admin
     }
 
+    pub fn owns_hidden(&self) -> bool {
+        self.owns_hidden
+    }
+
     /// True if the worlds differ in nothing that the caller may see.
     pub fn is_compared(&self) -> bool {
         !self.is_admin && !self.owns_hidden

@@ -4,7 +4,7 @@ use charter_runtime::catalog::{Catalog, Entry};
 use charter_runtime::meta::{FieldMeta, IncludeTarget, Kind};
 
 use super::callers::Caller;
-use super::marker::Marker;
+use super::marker::{Marker, Role};
 use super::world::World;
 
 /// Doors whose answers are not compared between the worlds, each with the reason. Markers are looked for all the same.
@@ -27,8 +27,54 @@ pub fn is_silent(door: &str) -> bool {
     SILENT.iter().any(|(other, _)| *other == door)
 }
 
+/// Doors that tell the administrator something of some resource, and not of each one that hides something.
+const SILENT_OF_SOME: &[(&str, &str)] = &[
+    ("list: HEAD", "has the number of records, which differs for resources with hidden ones alone"),
+    ("list: page", "shows one record, which may be one without hidden values"),
+    ("list: cursor", "shows one record, which may be one without hidden values"),
+    ("list: deleted", "most resources have no deleted records"),
+    ("list: view", "a view of another resource is refused"),
+    ("list: or", "a text is refused as an id"),
+    ("list: filter through a relation", "a relation that the record does not show is refused"),
+    ("list: sort through a relation", "a relation that the record does not show is refused"),
+    ("record: HEAD", "has the length and the tag alone"),
+    ("record: 304", "has the tag alone"),
+    ("record: 412", "has the tag alone"),
+    ("summary", "has the number of records, which differs for resources with hidden ones alone"),
+    ("summary: group", "texts and numbers have no groups"),
+    ("summary: aggregate", "texts have no sum"),
+    ("panel: new", "shows the titles of what the record can refer to"),
+    ("panel: bulk", "shows the number of the records"),
+    ("panel: cell", "is of the first text, which may be visible to everybody"),
+    ("panel: question before a deletion", "shows the title of the record"),
+    ("panel: search", "shows the titles of records"),
+    ("panel: titles", "shows the titles of records"),
+];
+
+/// Doors that tell the administrator nothing of one resource, or all doors of the resource.
+const SILENT_OF_ONE: &[(&str, &str, &str)] = &[
+    ("", "custom_view", "belongs to its user, and the administrator sees those of others as little"),
+    ("summary: filter", "drawer", "a list under its parent has no hidden records"),
+    ("panel: list", "product_group", "no column needs a right"),
+    ("panel: export as csv", "product_group", "no column needs a right"),
+    ("panel: export as ndjson", "product_group", "no column needs a right"),
+];
+
+/// True for a door through which the administrator need not be told something of a resource that hides something.
+pub fn is_silent_of(door: &str, resource: &str) -> bool {
+    SILENT_OF_SOME.iter().any(|(other, _)| *other == door)
+        || SILENT_OF_ONE.iter().any(|(other, of, _)| *of == resource && (other.is_empty() || *other == door))
+}
+
 pub fn is_compared(door: &str) -> bool {
     !NOT_COMPARED.iter().any(|(other, _)| *other == door)
+}
+
+/// True for a resource with a rollup over records that a rule hides: it counts them for everybody (decision 56), because the
+/// stored value is the same for all callers. The values of fields that need a right are found in its answers all the same.
+pub fn counts_hidden(catalog: &Catalog, entry: &Entry) -> bool {
+    let rollups = entry.meta.fields.iter().filter_map(|field| field.rollup);
+    rollups.map(|rollup| catalog.linked(rollup.of)).any(|of| of.is_restricted)
 }
 
 /// True for a field that changes with each request of its owner, so that its order is a matter of time.
@@ -77,7 +123,8 @@ fn published<'c>(catalog: &'c Catalog, entry: &Entry, field: &FieldMeta) -> Opti
 /// The markers that a caller sees on records which refer to the record with the marker:
 ///
 /// - the value of a derived field;
-/// - the declared fields of an include, which are a part of the record and need no ability.
+/// - the declared fields of an include, which are a part of the record and need no ability;
+/// - the smallest or largest value that a rollup found.
 pub fn publications(world: &World, caller: &Caller) -> Vec<Marker> {
     let catalog = &world.server.state.catalog;
     let mut found = Vec::new();
@@ -85,6 +132,15 @@ pub fn publications(world: &World, caller: &Caller) -> Vec<Marker> {
         let entry = catalog.linked(row.resource);
         if !caller.may_read(catalog, catalog.linked(row.holder)) || !caller.sees(entry, row.role) {
             continue;
+        }
+        for rollup in entry.meta.fields.iter().filter_map(|field| field.rollup) {
+            let Some(name) = rollup.field else { continue };
+            let counted = world.rows_of(rollup.of).filter(|other| other.refers.get(rollup.by) == Some(&row.id));
+            let roles: Vec<Role> = counted.map(|other| other.role).collect();
+            let is_it =
+                |marker: &&Marker| (marker.resource, marker.field) == (rollup.of, name) && roles.contains(&marker.role);
+            let may_read = |marker: &&Marker| caller.may_read_field(catalog, marker.resource, marker.field);
+            found.extend(world.markers.iter().filter(is_it).filter(may_read).cloned());
         }
         let mut show = |via: &str, name: &str, with_row: bool| {
             let Some(Kind::Ref { resource }) = entry.field(via).map(|field| field.kind) else { return };

@@ -10,10 +10,14 @@ use charter_runtime::meta::{FieldMeta, Kind, ResourceMeta, Shown};
 use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
+use super::linked::{receipt_vault, room, sheet};
 use crate::support::{Database, Fixture, Prepared, Server, nothing, with_routes};
 
 /// The permission that reading a hidden field needs.
 pub const RIGHT: &str = "vaults.secrets";
+
+/// The condition over the choices of a reference that no new record meets.
+pub const UNFIT: &str = "state = closed";
 
 /// Visible to its owner and administrators only. Some of its fields need a right.
 pub mod vault {
@@ -46,6 +50,12 @@ pub mod vault {
         pub insured: bool,
         #[field(enumeration("low", "high"), read = "vaults.secrets")]
         pub grade: Option<String>,
+        #[field(
+            default = "0",
+            read = "vaults.secrets",
+            rollup(function = "sum", of = "receipt", by = "vault_id", field = "fee")
+        )]
+        pub fees: i64,
         pub custom_fields: Json,
         #[field(read_only)]
         pub created_at: DateTimeUtc,
@@ -115,6 +125,7 @@ pub mod dossier {
     pub struct Model {
         pub id: i64,
         #[field(string(80), required)]
+        #[embedded("sheets", resource = "sheet", by = "dossier_id")]
         pub title: String,
         #[field(enumeration("open", "closed"), default = "open", read_only)]
         pub state: String,
@@ -122,6 +133,8 @@ pub mod dossier {
         pub keeper_id: i64,
         #[field(reference("shelf"))]
         pub shelf_id: Option<i64>,
+        #[field(reference("room"))]
+        pub room_id: Option<i64>,
         pub pages: Option<i32>,
         pub filed_on: Option<chrono::NaiveDate>,
         #[field(read_only)]
@@ -154,23 +167,36 @@ pub mod receipt {
     use super::*;
 
     #[derive(Clone, Debug, PartialEq, Resource)]
-    #[resource(name = "receipt", events)]
+    #[resource(name = "receipt", events, public(create("text"), limit = "10000/hour"))]
     #[resource(
         include(name = "vault", via = "vault_id"),
         include(name = "dossier", via = "dossier_id", fields("title"))
     )]
     #[resource(include(name = "subject", via = "subject_id"), include(name = "file", via = "file_id"))]
-    #[resource(include(name = "coin", via = "coin_id"))]
+    #[resource(include(name = "coin", via = "coin_id"), include(name = "vaults", links = "vault_ids"))]
+    #[resource(action(
+        name = "weigh",
+        on = "record",
+        method = "post",
+        rule(set(field = "vault_weight", expression = "vault.weight"))
+    ))]
     pub struct Model {
         pub id: i64,
         #[field(string(80), required)]
+        #[links("vault_ids", resource = "vault", through = "receipt_vault", by = "receipt_id", to = "vault_id")]
         pub text: String,
         #[field(reference("vault"))]
         #[derived("vault_name", from = "vault_id.name")]
         #[derived("vault_memo", from = "vault_id.memo")]
         pub vault_id: Option<i64>,
-        #[field(reference("dossier"))]
+        #[field(integer, default_value = "vault.weight")]
+        pub vault_weight: Option<i32>,
+        #[field(integer, read = "vaults.secrets")]
+        pub fee: Option<i32>,
+        #[field(reference("dossier"), where = "state = open")]
         pub dossier_id: Option<i64>,
+        #[field(reference("dossier"), where = "state = closed")]
+        pub closed_id: Option<i64>,
         #[field(reference("drawer"))]
         pub drawer_id: Option<i64>,
         #[field(polymorphic_type("vault", "dossier"))]
@@ -213,6 +239,9 @@ impl Fixture for Vaults {
             Route::of::<dossier::Entity>(),
             Route::of::<shelf::Entity>(),
             Route::of::<receipt::Entity>(),
+            Route::of::<receipt_vault::Entity>(),
+            Route::of::<sheet::Entity>(),
+            Route::of::<room::Entity>(),
         ];
         let routes = charter::generated::routes().into_iter().map(guarded).chain(own).collect();
         Vaults(
@@ -275,6 +304,7 @@ impl MigrationTrait for Migration {
             date("sealed_on").nullable(),
             boolean("insured").default(false),
             enumeration("grade").nullable(),
+            bigint("fees").default(0),
             custom_fields(),
             timestamp("deleted_at").nullable(),
         ];
@@ -284,19 +314,26 @@ impl MigrationTrait for Migration {
         let coins = vec![reference("drawer_id", "drawers").cascade(), string("motto", 80), integer("worth").nullable()];
         make("coins", coins).await?;
         make("shelves", vec![string("place", 80)]).await?;
+        make("rooms", room::columns()).await?;
         let dossiers = vec![
             string("title", 80),
             enumeration("state").default("open"),
             reference("keeper_id", "users"),
             reference("shelf_id", "shelves").nullable(),
+            reference("room_id", "rooms").nullable(),
             integer("pages").nullable(),
             date("filed_on").nullable(),
         ];
         make("dossiers", dossiers).await?;
+        Table::on(manager, "dossiers").index(&["room_id"]).await?;
+        make("sheets", sheet::columns()).await?;
         let receipts = vec![
             string("text", 80),
             reference("vault_id", "vaults").nullable(),
+            integer("vault_weight").nullable(),
+            integer("fee").nullable(),
             reference("dossier_id", "dossiers").nullable(),
+            reference("closed_id", "dossiers").nullable(),
             reference("drawer_id", "drawers").nullable(),
             enumeration("subject_type").nullable(),
             bigint("subject_id").nullable(),
@@ -304,11 +341,17 @@ impl MigrationTrait for Migration {
             reference("file_id", "attachments").nullable(),
             reference("coin_id", "coins").nullable(),
         ];
-        make("receipts", receipts).await
+        make("receipts", receipts).await?;
+        Table::on(manager, "receipts").index(&["vault_id"]).await?;
+        make("receipt_vaults", receipt_vault::columns()).await?;
+        Table::on(manager, "receipt_vaults").unique(&["receipt_id", "vault_id"]).await?;
+        Table::on(manager, "receipt_vaults").index(&["vault_id"]).await
     }
 
     async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for table in ["receipts", "dossiers", "shelves", "coins", "drawers", "vaults"] {
+        let tables =
+            ["receipt_vaults", "receipts", "sheets", "dossiers", "rooms", "shelves", "coins", "drawers", "vaults"];
+        for table in tables {
             Table::on(manager, table).drop().await?;
         }
         Ok(())

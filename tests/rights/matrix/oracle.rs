@@ -9,23 +9,30 @@ use futures_util::stream::iter;
 use regex::Regex;
 
 use super::callers::Caller;
-use super::exceptions::publications;
+use super::exceptions::{is_silent, is_silent_of, publications};
 use super::marker::Marker;
 use super::request::{ABSENT, Request};
+use super::to_many::is_over_several;
 use super::world::World;
 
-/// Requests that are on their way at the same time.
-const CONCURRENCY: usize = 8;
+/// Requests that are on their way at the same time, unless the order of their effects matters.
+pub const CONCURRENCY: usize = 8;
 /// Length of the excerpt of an answer on each side of a difference.
 const EXCERPT: usize = 160;
 /// Problems of one caller that are printed.
 const MAX_PRINTED: usize = 40;
 
-/// The kinds of doors, and those whose answers to the administrator differ between the worlds.
+/// A kind of door of a resource; the resource is empty for a door of several.
+pub type Door = (&'static str, &'static str);
+
+/// The doors, and those whose answers to the administrator differ between the worlds.
 #[derive(Debug, Default)]
 pub struct Tally {
-    pub doors: BTreeSet<&'static str>,
-    pub telling: BTreeSet<&'static str>,
+    /// The doors, each with its first request and the first line of the answer.
+    pub doors: BTreeMap<Door, String>,
+    pub telling: BTreeSet<Door>,
+    /// Doors through which a caller whose answers are compared has written.
+    pub passed: BTreeSet<Door>,
 }
 
 /// The markers that one caller must not receive in one world.
@@ -123,8 +130,31 @@ impl Normal {
     }
 }
 
-/// Sends all requests as one caller, in both worlds, and returns the problems.
-pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request], tally: &mut Tally) -> String {
+impl Tally {
+    /// The doors whose answers to the administrator have nothing hidden: their requests show nothing. Each kind of door has to tell
+    /// something, and each door of a resource that hides something.
+    pub fn blind(&self, world: &World) -> String {
+        let told: BTreeSet<&str> = self.telling.iter().map(|(door, _)| *door).collect();
+        let mut blind = String::new();
+        for ((door, resource), first) in self.doors.iter().filter(|(door, _)| !self.telling.contains(*door)) {
+            let hides = is_over_several(door) || !resource.is_empty() && world.hides_something(resource);
+            let is_blind = !told.contains(door) || hides && !is_silent_of(door, resource);
+            if is_blind && !is_silent(door) {
+                let _ = writeln!(blind, "administrator | {door} | {resource} | has nothing hidden: {first}");
+            }
+        }
+        blind
+    }
+}
+
+/// Sends all requests as one caller, in both worlds, `at_once` of them at the same time, and returns the problems.
+pub async fn problems(
+    worlds: [&World; 2],
+    position: usize,
+    requests: &[Request],
+    at_once: usize,
+    tally: &mut Tally,
+) -> String {
     let callers = worlds.map(|world| &world.callers[position]);
     let forbidden = [Forbidden::of(worlds[0], callers[0]), Forbidden::of(worlds[1], callers[1])];
     // Both, because an answer can repeat a part of its request.
@@ -148,7 +178,7 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
         };
         (request, one, other, of_absent)
     });
-    let mut answers = answers.buffered(CONCURRENCY);
+    let mut answers = answers.buffered(at_once);
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     let mut printed = String::new();
     let mut report = |request: &Request, what: &str, excerpt: String| {
@@ -177,13 +207,17 @@ pub async fn problems(worlds: [&World; 2], position: usize, requests: &[Request]
                 report(request, "fails", excerpt(answer, 0));
             }
         }
+        let door = (request.door, request.resource);
         let normals = [&one, &other].map(|answer| normal.of(answer, &published, request.ignores_tag));
         let differs = normals[0] != normals[1];
         if callers[0].is_admin() {
-            tally.doors.insert(request.door);
+            let first = || format!("{}: {}", text.trim(), one.lines().next().unwrap_or_default());
+            tally.doors.entry(door).or_insert_with(first);
             if differs {
-                tally.telling.insert(request.door);
+                tally.telling.insert(door);
             }
+        } else if callers[0].is_compared() && one.starts_with('2') {
+            tally.passed.insert(door);
         }
         if differs && request.is_compared && callers[0].is_compared() {
             report(request, "tells the worlds apart", difference(&normals[0], &normals[1]));

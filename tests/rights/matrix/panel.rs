@@ -4,7 +4,7 @@ use charter_runtime::catalog::Entry;
 use charter_runtime::meta::{Kind, Operation};
 use serde_json::json;
 
-use super::exceptions::{exports_itself, has_other_tag};
+use super::exceptions::{counts_hidden, exports_itself, has_other_tag};
 use super::marker::Role;
 use super::reads::{Probes, encode};
 use super::request::Request;
@@ -64,12 +64,15 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
     let mut found =
         vec![Request::panel("panel: dashboard", "/").basic(), Request::panel("panel: search", "/search?q=zq")];
     for entry in world.entries().filter(|entry| entry.is_served() && !entry.meta.singleton && !entry.is_attached()) {
+        let catalog = &world.server.state.catalog;
+        let (resource, is_compared) = (entry.meta.name, !counts_hidden(catalog, entry));
         let mut of_records = Vec::new();
         for row in world.rows_of(entry.meta.name) {
             of_record(world, entry, row, &mut of_records);
         }
-        let ignores_tag = has_other_tag(&world.server.state.catalog, entry);
-        found.extend(of_records.into_iter().map(|request| Request { ignores_tag, ..request }));
+        let ignores_tag = has_other_tag(catalog, entry);
+        let of_records = of_records.into_iter().map(|request| request.compared(is_compared));
+        found.extend(of_records.map(|request| Request { ignores_tag, resource, ..request }));
         let lists: Vec<String> = match (entry.meta.under, world.row(entry.meta.name, Role::Open)) {
             (Some(_), None) => Vec::new(),
             (Some(_), Some(_)) => world.rows_of(entry.meta.name).map(|row| world.collection(row)).collect(),
@@ -79,8 +82,8 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
             let mut of_lists = Vec::new();
             of_list(probes, entry, &list, &mut of_lists);
             let compared = |request: Request| {
-                let is_compared = !exports_itself(entry.meta.name, request.door);
-                request.compared(is_compared)
+                let is_compared = is_compared && !exports_itself(resource, request.door);
+                Request { resource, ..request.compared(is_compared) }
             };
             found.extend(of_lists.into_iter().map(compared));
         }

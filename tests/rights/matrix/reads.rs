@@ -8,15 +8,34 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::exceptions::{exports_itself, has_other_tag, is_of_the_moment, is_publication};
+use super::exceptions::{counts_hidden, exports_itself, has_other_tag, is_of_the_moment, is_publication};
 use super::marker::Role;
 use super::request::{ABSENT, Request};
+use super::to_many;
 use super::world::World;
 
 /// The query parameters of lists and summaries. A parameter of the document that is not among them has no requests here.
 pub const PARAMETERS: &[&str] = &[
-    "q", "filters", "sort", "fields", "include", "search", "view_id", "deleted", "cursor", "page", "per_page", "count",
-    "csv", "explain", "group", "sum", "avg", "min", "max",
+    "q",
+    "filters",
+    "sort",
+    "fields",
+    "include",
+    "search",
+    "view_id",
+    "deleted",
+    "cursor",
+    "page",
+    "per_page",
+    "count",
+    "csv",
+    "explain",
+    "choices_of",
+    "group",
+    "sum",
+    "avg",
+    "min",
+    "max",
 ];
 /// The parameters of actions that read, and of the search over all resources.
 pub const OTHER_PARAMETERS: &[&str] = &["from", "to", "amount", "at", "resources", "limit"];
@@ -161,6 +180,8 @@ pub fn requests(probes: &Probes<'_>) -> Vec<Request> {
             }
             for request in &mut own {
                 request.names = names;
+                request.resource = route.resource;
+                request.is_compared &= !counts_hidden(&world.server.state.catalog, entry);
                 request.ignores_tag |= has_other_tag(&world.server.state.catalog, entry);
                 request.is_compared &= !exports_itself(route.resource, request.door);
             }
@@ -202,10 +223,26 @@ fn lists(probes: &Probes<'_>, entry: &Entry, path: &str, depth: Depth) -> Vec<Re
     for text in searched(probes, entry) {
         found.push(Request::get("list: search", format!("{path}?search={text}")));
     }
+    for name in choices(probes.world(), entry) {
+        found.push(Request::get("list: choices", format!("{path}?choices_of={name}")));
+    }
     if depth == Depth::All {
         conditions(probes, entry, path, &mut found);
+        to_many::requests(probes, entry, path, false, &mut found);
     }
     found
+}
+
+/// The references that limit which records of a resource they can get: `receipt.dossier_id`.
+fn choices(world: &World, entry: &Entry) -> Vec<String> {
+    let limits = |field: &&FieldMeta| {
+        !field.choices.is_empty() && matches!(field.kind, Kind::Ref { resource } if resource == entry.meta.name)
+    };
+    let of = |other: &Entry| {
+        let fields = other.meta.fields.iter().filter(limits);
+        fields.map(|field| format!("{}.{}", other.meta.name, field.name)).collect::<Vec<_>>()
+    };
+    world.entries().flat_map(of).collect()
 }
 
 /// Texts of records and fields that some caller does not see.
@@ -260,7 +297,7 @@ fn conditions(probes: &Probes<'_>, entry: &Entry, path: &str, found: &mut Vec<Re
 }
 
 /// Tests of a field that are true of a hidden record or value in one of the worlds.
-fn tests(probes: &Probes<'_>, entry: &Entry, field: &'static FieldMeta) -> Vec<(Predicate, String)> {
+pub fn tests(probes: &Probes<'_>, entry: &Entry, field: &'static FieldMeta) -> Vec<(Predicate, String)> {
     let kind = entry.source(field).field.kind;
     let values = match kind {
         Kind::Boolean => vec!["true".into(), "false".into()],
@@ -272,7 +309,10 @@ fn tests(probes: &Probes<'_>, entry: &Entry, field: &'static FieldMeta) -> Vec<(
                 Some(Kind::Ref { resource }) => probes.values(resource, field),
                 _ => Vec::new(),
             },
-            _ => probes.values(entry.meta.name, field.name),
+            _ => match field.rollup.and_then(|rollup| Some((rollup.of, rollup.field?))) {
+                Some((resource, field)) => probes.values(resource, field),
+                None => probes.values(entry.meta.name, field.name),
+            },
         },
     };
     let switch =
@@ -319,6 +359,9 @@ fn summaries(probes: &Probes<'_>, entry: &Entry, path: &str, is_full: bool) -> V
         {
             add("summary: filter", format!("q[{name}_{}]={}", predicate.name(), encode(&value)));
         }
+    }
+    if is_full {
+        to_many::requests(probes, entry, path, true, &mut found);
     }
     found
 }

@@ -29,6 +29,8 @@ pub enum Via {
 pub struct Request {
     /// The kind of door, such as `list: filter`.
     pub door: &'static str,
+    /// The resource that it is about; empty if it is about several.
+    pub resource: &'static str,
     pub via: Via,
     pub method: Method,
     pub path: String,
@@ -52,6 +54,7 @@ impl Request {
     pub fn new(door: &'static str, method: Method, path: impl Into<String>) -> Request {
         Request {
             door,
+            resource: "",
             via: Via::Api,
             method,
             path: path.into(),

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::exceptions::counts_hidden;
 use super::reads::Probes;
 use super::request::Request;
 use super::world::World;
@@ -69,7 +70,8 @@ pub async fn requests(probes: &Probes<'_>) -> Vec<Request> {
             };
             let request = call(door, json!({ "name": name, "arguments": arguments }));
             let names = takes_id.then_some((entry.meta.name, row.id));
-            found.push(Request { names, is_compared: !writes, ..request });
+            let is_compared = !writes && !counts_hidden(&world.server.state.catalog, entry);
+            found.push(Request { names, is_compared, resource: entry.meta.name, ..request });
         }
     }
     found

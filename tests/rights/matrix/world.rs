@@ -8,7 +8,7 @@ use charter_runtime::meta::{Access, FieldMeta, Kind, Operation, Rule};
 use serde_json::{Map, Value, json};
 
 use super::callers::{Caller, Owners, callers};
-use super::fixture::Vaults;
+use super::fixture::{UNFIT, Vaults};
 use super::marker::{MAX_MARKERS, Marker, Role, Variant, markers, value};
 use super::platform;
 use crate::routes::attachments::Form;
@@ -76,6 +76,14 @@ impl World {
 
     pub fn rows_of<'w>(&'w self, resource: &'w str) -> impl Iterator<Item = &'w Row> {
         self.rows.iter().filter(move |row| row.resource == resource)
+    }
+
+    /// True if the worlds differ in a record of the resource.
+    pub fn hides_something(&self, resource: &str) -> bool {
+        let entry = self.entry(resource);
+        let needs_right = |name| entry.field(name).is_some_and(|field| !entry.read_right(field).is_empty());
+        let own = self.markers.iter().filter(|marker| marker.resource == resource);
+        own.into_iter().any(|marker| marker.role.is_hidden() || needs_right(marker.field))
     }
 
     /// Another value in each world for what is hidden, the same for everything else.
@@ -195,6 +203,7 @@ impl World {
         let is_hidden = role.is_hidden() || !entry.read_right(field).is_empty();
         let (number, is_bridge) = (self.number(), role == Role::Bridge);
         let value = match field.kind {
+            Kind::Ref { .. } if field.choices == UNFIT => None,
             Kind::Ref { .. } | Kind::RefList { .. } => {
                 let (Kind::Ref { resource } | Kind::RefList { resource }) = field.kind else { return };
                 let is_parent = entry.parents.iter().any(|parent| parent.field.name == field.name);
@@ -209,6 +218,15 @@ impl World {
                     .referred(resource, role, is_parent, before || is_sibling && role == Role::Open && !is_bridge)
                     .await;
                 id.map(|id| if matches!(field.kind, Kind::RefList { .. }) { json!([id]) } else { json!(id) })
+            }
+            Kind::Links { resource, .. } => {
+                // A bridge leads to what is hidden as well.
+                let roles = [Role::Open, Role::Hidden, Role::Doomed];
+                let mut ids = Vec::new();
+                for role in roles.into_iter().filter(|role| is_bridge || *role == Role::Open) {
+                    ids.extend(Box::pin(self.make(resource, role)).await);
+                }
+                Some(json!(ids))
             }
             Kind::PolymorphicType { type_names } => {
                 let target = self.server.state.catalog.by_type(type_names[0]).expect("it is linked").meta.name;

@@ -50,6 +50,7 @@ pub fn requests(probes: &Probes<'_>, number: usize) -> Vec<Request> {
             for request in &mut own {
                 request.names = request.names.or(names);
                 request.ignores_tag = true;
+                request.resource = route.resource;
             }
             found.extend(own);
         }
@@ -103,7 +104,7 @@ fn creates(probes: &Probes<'_>, entry: &Entry, path: &str, method: Method, numbe
     let mut found = Vec::new();
     for field in entry.meta.fields {
         let is_over = entry.meta.under.is_some_and(|under| under.field == field.name);
-        if let Kind::Ref { resource } | Kind::RefList { resource } = field.kind
+        if let Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } = field.kind
             && !is_over
         {
             for row in world.rows_of(resource).filter(|row| row.role.is_hidden()) {
