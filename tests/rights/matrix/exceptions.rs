@@ -1,7 +1,7 @@
 //! Exceptions: parts of answers that the matrix would forbid and that are intended, each with its reason.
 
 use charter_runtime::catalog::{Catalog, Entry};
-use charter_runtime::meta::{FieldMeta, IncludeTarget, Kind};
+use charter_runtime::meta::{DefaultValue, FieldMeta, IncludeTarget, Kind};
 
 use super::callers::Caller;
 use super::marker::{Marker, Role};
@@ -10,6 +10,7 @@ use super::world::World;
 /// Doors whose answers are not compared between the worlds, each with the reason. Markers are looked for all the same.
 pub const NOT_COMPARED: &[(&str, &str)] = &[
     ("list: explain", "the plan of the database counts rows; it needs the ability `system:explain`"),
+    ("list: estimate", "it is of the database's statistics, which PostgreSQL renews at times of its own"),
     (
         "create: value of a hidden record",
         "a unique value is unique among all records, those that the caller does not see too",
@@ -54,6 +55,11 @@ const SILENT_OF_SOME: &[(&str, &str)] = &[
 /// Doors that tell the administrator nothing of one resource, or all doors of the resource.
 const SILENT_OF_ONE: &[(&str, &str, &str)] = &[
     ("", "custom_view", "belongs to its user, and the administrator sees those of others as little"),
+    ("list: fields", "attachment", "a list under its record has no hidden files"),
+    ("list: filter", "attachment", "a list under its record has no hidden files"),
+    ("list: filters", "attachment", "a list under its record has no hidden files"),
+    ("list: sort", "attachment", "a list under its record has no hidden files"),
+    ("summary: filter", "attachment", "a list under its record has no hidden files"),
     ("summary: filter", "drawer", "a list under its parent has no hidden records"),
     ("panel: list", "product_group", "no column needs a right"),
     ("panel: export as csv", "product_group", "no column needs a right"),
@@ -124,7 +130,8 @@ fn published<'c>(catalog: &'c Catalog, entry: &Entry, field: &FieldMeta) -> Opti
 ///
 /// - the value of a derived field;
 /// - the declared fields of an include, which are a part of the record and need no ability;
-/// - the smallest or largest value that a rollup found.
+/// - the smallest or largest value that a rollup over hidden records found;
+/// - the value that a default or an action copied from a record which its caller sees.
 pub fn publications(world: &World, caller: &Caller) -> Vec<Marker> {
     let catalog = &world.server.state.catalog;
     let mut found = Vec::new();
@@ -134,6 +141,9 @@ pub fn publications(world: &World, caller: &Caller) -> Vec<Marker> {
             continue;
         }
         for rollup in entry.meta.fields.iter().filter_map(|field| field.rollup) {
+            if !catalog.linked(rollup.of).is_restricted {
+                continue;
+            }
             let Some(name) = rollup.field else { continue };
             let counted = world.rows_of(rollup.of).filter(|other| other.refers.get(rollup.by) == Some(&row.id));
             let roles: Vec<Role> = counted.map(|other| other.role).collect();
@@ -154,6 +164,12 @@ pub fn publications(world: &World, caller: &Caller) -> Vec<Marker> {
         for field in entry.meta.fields {
             if let Kind::Derived { via, field } = field.kind {
                 show(via, field, true);
+            }
+            // The record of a bridge is one whose value nobody who writes the bridge can copy.
+            if let DefaultValue::Expression(text) = field.default
+                && let Some((relation, name)) = text.split_once('.')
+            {
+                show(&format!("{relation}_id"), name, row.role == Role::Open);
             }
         }
         for include in entry.meta.includes {

@@ -205,7 +205,7 @@ fn lists(probes: &Probes<'_>, entry: &Entry, path: &str, depth: Depth) -> Vec<Re
         Request::get("list: page", format!("{path}?per_page=1&page=2")),
         Request::get("list: cursor", format!("{path}?cursor=&per_page=1")),
         Request::get("list: count", format!("{path}?count=none")),
-        Request::get("list: count", format!("{path}?count=estimate")),
+        Request::get("list: estimate", format!("{path}?count=estimate")),
         Request::get("list: deleted", format!("{path}?deleted=only")),
         Request::get("list: csv", format!("{path}?csv=labels")).with("accept", "text/csv"),
         Request::get("list: ndjson", path).with("accept", "application/x-ndjson"),

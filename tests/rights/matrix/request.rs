@@ -15,9 +15,18 @@ pub const ABSENT: i64 = 987_654_321;
 /// Attempts at a request that the server is too busy for.
 const MAX_ATTEMPTS: usize = 2_000;
 
-/// Headers that tell nothing of records.
-const IGNORED: &[&str] =
-    &["date", "x-request-id", "traceparent", "server-timing", "set-cookie", "content-security-policy", "connection"];
+/// Headers that tell nothing of records, or count the requests.
+const IGNORED: &[&str] = &[
+    "date",
+    "x-request-id",
+    "traceparent",
+    "server-timing",
+    "set-cookie",
+    "content-security-policy",
+    "connection",
+    "ratelimit-remaining",
+    "ratelimit-reset",
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Via {

@@ -11,7 +11,7 @@ use super::exceptions::counts_hidden;
 use super::marker::{Role, value};
 use super::reads::{Address, Probes, addresses};
 use super::request::{ABSENT, Request};
-use super::world::World;
+use super::world::{Row, World};
 
 /// The doors of this file. Each has to be passed by some caller whose answers are compared.
 pub const DOORS: &[&str] =
@@ -21,7 +21,7 @@ pub const DOORS: &[&str] =
 /// records writes no others: what it copies from them into a record of everybody is not hidden any more.
 pub fn requests(probes: &Probes<'_>, number: usize, sees_hidden: bool) -> Vec<Request> {
     let world = probes.world();
-    let (mut found, mut deletions) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     for route in routes(&world.server.state).into_iter().filter(|route| !route.call.reads()) {
         let entry = world.entry(route.resource);
         if entry.behavior.is_platform || entry.meta.singleton {
@@ -48,10 +48,6 @@ pub fn requests(probes: &Probes<'_>, number: usize, sees_hidden: bool) -> Vec<Re
                 {
                     vec![("valid: action", json!({}))]
                 }
-                RouteOperation::Operation(Operation::Delete) if role == Some(Role::Open) => {
-                    deletions.push(request("valid: delete", &method, &path, entry, names));
-                    Vec::new()
-                }
                 _ => Vec::new(),
             };
             for (door, body) in bodies {
@@ -61,8 +57,22 @@ pub fn requests(probes: &Probes<'_>, number: usize, sees_hidden: bool) -> Vec<Re
             }
         }
     }
-    found.extend(deletions);
     found
+}
+
+/// The deletions of the records that everybody sees. They come last.
+pub fn deletions(probes: &Probes<'_>) -> Vec<Request> {
+    let world = probes.world();
+    let rows = world.rows.iter().filter(|row| row.role == Role::Open);
+    let deleted = rows.filter(|row| {
+        let entry = world.entry(row.resource);
+        !entry.behavior.is_platform && entry.meta.operations.contains(&Operation::Delete)
+    });
+    let of = |row: &Row| {
+        let entry = world.entry(row.resource);
+        request("valid: delete", &Method::DELETE, &world.path(row), entry, Some((row.resource, row.id)))
+    };
+    deleted.map(of).collect()
 }
 
 fn request(

@@ -124,11 +124,23 @@ async fn of_deletion(context: &Context<'_>, entry: &Entry, ids: &[i64], found: &
         let is_it = |kind: Kind| kind.dependents() == Some((&other.meta.name, &field.name));
         entry.meta.fields.iter().any(|own| is_it(own.kind))
     };
+    let is_own_link = |other: &Entry, field: &FieldMeta| {
+        let names = (other.meta.name, field.name);
+        entry
+            .meta
+            .fields
+            .iter()
+            .any(|own| matches!(own.kind, Kind::Links { through, by, .. } if (through, by) == names))
+    };
     by_on_delete(context, entry, ids, found).await?;
     for other in context.catalog().entries() {
         // The hooks of the platform's resources know what the platform does with its own records.
         let has_own_rules = other.behavior.is_platform && !other.is_attached();
         for field in other.meta.fields.iter().filter(|field| field.is_column() && field.on_delete.is_none()) {
+            // The record's own links are a part of it, and some lead to records that the caller does not see.
+            if is_own_link(other, field) {
+                continue;
+            }
             let Some(refers) = referring(entry, field, other, ids) else { continue };
             let effect = match field.kind {
                 Kind::Ref { .. } if has_own_rules => continue,
