@@ -66,7 +66,7 @@ const SILENT_OF_ONE: &[(&str, &str, &str)] = &[
     ("panel: export as ndjson", "product_group", "no column needs a right"),
 ];
 
-/// True for a door through which the administrator need not be told something of a resource that hides something.
+/// True for a door through which the administrator need not learn something of a resource that hides something.
 pub fn is_silent_of(door: &str, resource: &str) -> bool {
     SILENT_OF_SOME.iter().any(|(other, _)| *other == door)
         || SILENT_OF_ONE.iter().any(|(other, of, _)| *of == resource && (other.is_empty() || *other == door))

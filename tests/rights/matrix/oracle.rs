@@ -134,11 +134,11 @@ impl Tally {
     /// The doors whose answers to the administrator have nothing hidden: their requests show nothing. Each kind of door has to tell
     /// something, and each door of a resource that hides something.
     pub fn blind(&self, world: &World) -> String {
-        let told: BTreeSet<&str> = self.telling.iter().map(|(door, _)| *door).collect();
+        let telling: BTreeSet<&str> = self.telling.iter().map(|(door, _)| *door).collect();
         let mut blind = String::new();
         for ((door, resource), first) in self.doors.iter().filter(|(door, _)| !self.telling.contains(*door)) {
             let hides = is_over_several(door) || !resource.is_empty() && world.hides_something(resource);
-            let is_blind = !told.contains(door) || hides && !is_silent_of(door, resource);
+            let is_blind = !telling.contains(door) || hides && !is_silent_of(door, resource);
             if is_blind && !is_silent(door) {
                 let _ = writeln!(blind, "administrator | {door} | {resource} | has nothing hidden: {first}");
             }

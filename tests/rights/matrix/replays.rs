@@ -35,7 +35,7 @@ fn pair(world: &World) -> (&Caller, &Caller) {
 /// Answers to the first caller with an idempotency key that a second one with the same key and request receives.
 pub async fn problems(world: &World, number: usize) -> String {
     let mut found = String::new();
-    let mut asked = 0;
+    let mut replayed = 0;
     for entry in creatable(world) {
         let path = format!("/{}", entry.meta.path);
         let body = new_record(world, entry, number);
@@ -43,25 +43,25 @@ pub async fn problems(world: &World, number: usize) -> String {
         let send = async |caller: &Caller| {
             caller.client.with("idempotency-key", entry.meta.name).post(&path, body.clone()).await
         };
-        let (first, again, second) = (send(owner).await, send(owner).await, send(reader).await);
+        let (first, repeated, second) = (send(owner).await, send(owner).await, send(reader).await);
         if first.status != 201 {
             continue;
         }
-        asked += 1;
-        let (first, again) = (first.created(entry.meta.name), again.created(entry.meta.name));
-        assert_eq!(first, again, "the same caller has the answer replayed");
+        replayed += 1;
+        let (first, repeated) = (first.created(entry.meta.name), repeated.created(entry.meta.name));
+        assert_eq!(first, repeated, "the same caller has the answer replayed");
         let second = second.text;
         if second.contains(&format!("\"id\":{},", first["id"])) {
             writeln!(found, "{} | the key of another caller replays {second}", entry.meta.plural).expect("text grows");
         }
     }
-    assert!(asked >= 5, "{asked} resources were asked for replays");
+    assert!(replayed >= 5, "{replayed} resources have a replayed answer");
     found
 }
 
 /// Reports of rehearsals that tell a hidden record from an absent one, by its id or its title.
 pub async fn rehearsals(world: &World, number: usize) -> String {
-    let (mut found, mut told) = (String::new(), 0);
+    let (mut found, mut compared) = (String::new(), 0);
     let (_, reader) = pair(world);
     for entry in creatable(world) {
         let hidden = |field: &&FieldMeta| match field.kind {
@@ -106,14 +106,14 @@ pub async fn rehearsals(world: &World, number: usize) -> String {
         for ((field, known, absent), two) in pairs.iter().zip(rows.chunks(2)) {
             let of = |row: &Value| json!([row["outcome"], row["errors"]]).to_string();
             let (of_known, of_absent) = (of(&two[0]), of(&two[1]));
-            told += 1;
+            compared += 1;
             if replace_number(&of_known, known, absent) != of_absent {
                 writeln!(found, "rehearsal of {} | {field} {known} | {of_known} {of_absent}", entry.meta.plural)
                     .expect("text grows");
             }
         }
     }
-    assert!(told >= 8, "{told} references were rehearsed");
+    assert!(compared >= 8, "{compared} references were rehearsed");
     found
 }
 

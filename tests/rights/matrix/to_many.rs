@@ -50,7 +50,7 @@ pub fn requests(probes: &Probes<'_>, entry: &Entry, path: &str, of_summary: bool
             let mut add = |door, query: String| {
                 found.push(Request::get(door, format!("{path}?{query}")).compared(is_compared));
             };
-            for (predicate, value) in asked(probes, target, field) {
+            for (predicate, value) in requested(probes, target, field) {
                 let (name, word) = (field.name, predicate.name());
                 let one = format!("q[{relation}.{name}_{word}]={}", encode(&value));
                 if of_summary {
@@ -76,7 +76,7 @@ pub fn requests(probes: &Probes<'_>, entry: &Entry, path: &str, of_summary: bool
 }
 
 /// Tests of a field of the records, of which some tell the worlds apart.
-fn asked(probes: &Probes<'_>, target: &Entry, field: &'static FieldMeta) -> Vec<(Predicate, String)> {
+fn requested(probes: &Probes<'_>, target: &Entry, field: &'static FieldMeta) -> Vec<(Predicate, String)> {
     let all = tests(probes, target, field);
     let few = [Predicate::Eq, Predicate::Gt, Predicate::Null];
     let of = |predicate| all.iter().filter(move |(other, _)| *other == predicate).take(VALUES).cloned();
