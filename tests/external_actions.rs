@@ -34,7 +34,7 @@ mod parking {
 
 /// The other server of a test: it answers when the test opens its gate.
 struct Office {
-    asked: AtomicUsize,
+    requests: AtomicUsize,
     fails: AtomicBool,
     gate: Semaphore,
 }
@@ -70,7 +70,7 @@ impl parking::Behaviour for parking::Entity {
     async fn quote(context: &Context<'_>, record: &parking::Model) -> Result<QuoteOutput> {
         let office = context.extension::<Office>()?;
         assert!(context.transaction().is_none());
-        office.asked.fetch_add(1, Ordering::Relaxed);
+        office.requests.fetch_add(1, Ordering::Relaxed);
         office.gate.acquire().await.map_err(Error::internal)?.forget();
         if office.fails.load(Ordering::Relaxed) {
             return Err(Error::Conflict("The office is closed.".into()));
@@ -101,7 +101,7 @@ struct Parkings(Server);
 
 impl Parkings {
     fn app() -> App {
-        let office = Office { asked: AtomicUsize::new(0), fails: AtomicBool::new(false), gate: Semaphore::new(0) };
+        let office = Office { requests: AtomicUsize::new(0), fails: AtomicBool::new(false), gate: Semaphore::new(0) };
         with_own::<Migration>([parking::route()]).with(office)
     }
 
@@ -117,10 +117,10 @@ impl Parkings {
         self.0.admin().get(&format!("/parkings/{}", parking["id"])).await.record("parking")["zone"].clone()
     }
 
-    /// Waits until the office was asked this many times.
-    async fn asked(&self, count: usize) {
+    /// Waits until the office has had this many requests.
+    async fn requests(&self, count: usize) {
         let begun = Instant::now();
-        while self.office().asked.load(Ordering::Relaxed) < count {
+        while self.office().requests.load(Ordering::Relaxed) < count {
             assert!(begun.elapsed() < Duration::from_secs(20), "the action has not run {count} times");
             sleep(Duration::from_millis(20)).await;
         }
@@ -177,7 +177,7 @@ fn quoting(client: &Client, parking: &Value) -> tokio::task::JoinHandle<Answer> 
 async fn others_write_while_the_action_waits(parkings: Parkings) {
     let (admin, parking) = (parkings.0.admin(), parkings.park("A 1").await);
     let action = quoting(&admin, &parking);
-    parkings.asked(1).await;
+    parkings.requests(1).await;
     // Less than SQLite waits for a lock, 5 seconds, and PostgreSQL for that of the row, 3 seconds.
     let writes = async {
         parkings.park("B 2").await;
@@ -201,7 +201,7 @@ async fn action_runs_once_for_a_key_and_a_concurrent_retry_waits_for_it(parkings
     let parking = parkings.park("A 1").await;
     let keyed = parkings.0.admin().with("idempotency-key", "quote-1");
     let first = quoting(&keyed, &parking);
-    parkings.asked(1).await;
+    parkings.requests(1).await;
     let second = quoting(&keyed, &parking);
     sleep(Duration::from_millis(600)).await;
     assert!(!first.is_finished() && !second.is_finished());
@@ -211,15 +211,15 @@ async fn action_runs_once_for_a_key_and_a_concurrent_retry_waits_for_it(parkings
     let replayed = |answer: &Answer| answer.header("idempotent-replayed").map(String::from);
     assert_eq!([&first, &second, &third].map(replayed), [None, Some("true".into()), Some("true".into())]);
     assert_eq!([second.ok(), third.ok()], [first.ok(), first.ok()]);
-    parkings.asked(1).await;
-    assert_eq!(parkings.office().asked.load(Ordering::Relaxed), 1);
+    parkings.requests(1).await;
+    assert_eq!(parkings.office().requests.load(Ordering::Relaxed), 1);
 
     // The key stands for this request only, and another one runs the action again.
     let other = parkings.park("B 2").await;
     quoting(&keyed, &other).await.expect("it ends").refused(422, "validation_failed");
     let again = parkings.0.admin().with("idempotency-key", "quote-2");
     quoting(&again, &parking).await.expect("it ends").ok();
-    assert_eq!(parkings.office().asked.load(Ordering::Relaxed), 2);
+    assert_eq!(parkings.office().requests.load(Ordering::Relaxed), 2);
 }
 
 async fn key_of_a_failed_run_is_free(parkings: Parkings) {
@@ -232,20 +232,20 @@ async fn key_of_a_failed_run_is_free(parkings: Parkings) {
     parkings.office().fails.store(false, Ordering::Relaxed);
     let answer = quoting(&keyed, &parking).await.expect("it ends");
     assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, None));
-    assert_eq!(parkings.office().asked.load(Ordering::Relaxed), 2);
+    assert_eq!(parkings.office().requests.load(Ordering::Relaxed), 2);
 }
 
 async fn client_that_disconnects_gets_the_response_by_a_retry(parkings: Parkings) {
     let parking = parkings.park("A 1").await;
     let keyed = parkings.0.admin().with("idempotency-key", "quote-1");
     let first = quoting(&keyed, &parking);
-    parkings.asked(1).await;
+    parkings.requests(1).await;
     first.abort();
     assert!(first.await.is_err_and(|error| error.is_cancelled()));
     parkings.office().gate.add_permits(5);
     let answer = quoting(&keyed, &parking).await.expect("it ends");
     assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, Some("true")));
-    assert_eq!(parkings.office().asked.load(Ordering::Relaxed), 1);
+    assert_eq!(parkings.office().requests.load(Ordering::Relaxed), 1);
 }
 
 async fn code_runs_it_outside_of_a_transaction_only(parkings: Parkings) {
@@ -257,10 +257,10 @@ async fn code_runs_it_outside_of_a_transaction_only(parkings: Parkings) {
     let answer = parkings.0.admin().post(&path, json!({ "by": "day" })).await;
     let lines = logged(answer.status(500).header("x-request-id").expect("an id"));
     assert!(lines.contains("parking.quote is external, and cannot run inside of a transaction"), "{lines}");
-    assert_eq!(parkings.office().asked.load(Ordering::Relaxed), 0);
+    assert_eq!(parkings.office().requests.load(Ordering::Relaxed), 0);
     // `after_commit` runs it.
     let parking = parkings.park("AUTO").await;
-    assert_eq!((parkings.zone_of(&parking).await, parkings.office().asked.load(Ordering::Relaxed)), (json!(2), 1));
+    assert_eq!((parkings.zone_of(&parking).await, parkings.office().requests.load(Ordering::Relaxed)), (json!(2), 1));
 }
 
 async fn jobs_of_the_yaml_run_with_and_without_a_transaction(parkings: Parkings) {
