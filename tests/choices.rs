@@ -25,7 +25,7 @@ mod shop {
     use sea_orm::ActiveValue::Set;
     use sea_orm::entity::prelude::DateTimeUtc;
 
-    use crate::support::{nothing, own_fixture};
+    use crate::support::{nothing, own_fixture, record_columns};
 
     pub mod product {
         use super::*;
@@ -146,8 +146,7 @@ mod shop {
     impl MigrationTrait for Migration {
         async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
             let make = async |table: &str, columns: Vec<Column>| {
-                let times = [timestamp("created_at"), timestamp("updated_at")];
-                Table::on(manager, table).create([id()].into_iter().chain(columns).chain(times)).await
+                Table::on(manager, table).create(record_columns(columns)).await
             };
             let things = vec![
                 string("name", 80),

@@ -97,13 +97,11 @@ fn constant(file: &str, name: &str) -> Option<i128> {
     let source = fs::read_to_string(root().join(file)).ok()?;
     let definition = Regex::new(&format!(r"(?m)^ *(?:pub(?:\([a-z]+\))? )?const {name}: [^=]+ = ([^;]+);")).unwrap();
     let expression = definition.captures(&source)?[1].trim().to_string();
-    if let Some(range) = expression.split_once("..=") {
-        return amount(range.1, "");
-    }
+    let expression = expression.split_once("..=").map_or(&*expression, |(_, last)| last);
     let duration = Regex::new(r"^(?:Duration|TimeDelta)::(\w+)\((.+)\)$").unwrap();
-    let (unit, expression) = match duration.captures(&expression) {
+    let (unit, expression) = match duration.captures(expression) {
         Some(parts) => (parts[1].to_string(), parts[2].to_string()),
-        None => (String::new(), expression),
+        None => (String::new(), expression.to_string()),
     };
     let product = match expression.split_once("<<") {
         Some((number, shift)) => amount(number.trim(), "")? << amount(shift.trim(), "")?,

@@ -5,7 +5,7 @@ use charter_runtime::generated::{Decimal, Resource};
 use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::DateTimeUtc;
 
-use crate::support::{nothing, own_fixture};
+use crate::support::{nothing, own_fixture, record_columns};
 
 /// A word for articles. Only some callers see those that are not public.
 pub mod label {
@@ -170,11 +170,8 @@ own_fixture! {
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let create = async |table: &str, columns: Vec<_>| {
-            let times = [timestamp("created_at"), timestamp("updated_at")];
-            let columns: Vec<_> = [id()].into_iter().chain(columns).chain(times).collect();
-            Table::on(manager, table).create(columns).await
-        };
+        let create =
+            async |table: &str, columns: Vec<_>| Table::on(manager, table).create(record_columns(columns)).await;
         create("labels", vec![string("name", 40), boolean("is_public").default(true)]).await?;
         create("topics", vec![string("name", 40), timestamp("deleted_at").nullable()]).await?;
         create("articles", vec![string("title", 80), boolean("is_done").default(false)]).await?;

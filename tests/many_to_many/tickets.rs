@@ -5,7 +5,7 @@ use charter_runtime::generated::Resource;
 use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::DateTimeUtc;
 
-use crate::support::{nothing, own_fixture};
+use crate::support::{nothing, own_fixture, record_columns};
 
 /// A word for tickets and their lines, which is deleted for good.
 pub mod tag {
@@ -148,11 +148,8 @@ own_fixture! {
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let create = async |table: &str, columns: Vec<_>| {
-            let times = [timestamp("created_at"), timestamp("updated_at")];
-            let columns: Vec<_> = [id()].into_iter().chain(columns).chain(times).collect();
-            Table::on(manager, table).create(columns).await
-        };
+        let create =
+            async |table: &str, columns: Vec<_>| Table::on(manager, table).create(record_columns(columns)).await;
         let count = |name: &str| bigint(name).default(0);
         create("tags", vec![string("name", 40), count("tickets"), count("minutes")]).await?;
         create("teams", vec![string("name", 40), count("tickets")]).await?;

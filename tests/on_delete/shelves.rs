@@ -5,7 +5,7 @@ use charter_runtime::generated::Resource;
 use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::DateTimeUtc;
 
-use crate::support::{nothing, own_fixture};
+use crate::support::{nothing, own_fixture, record_columns};
 
 mod shelf {
     use super::*;
@@ -206,8 +206,7 @@ impl MigrationTrait for Migration {
             ("contracts", vec![reference("team_id", "teams")]),
         ];
         for (table, columns) in tables {
-            let all = [id()].into_iter().chain(columns).chain([timestamp("created_at"), timestamp("updated_at")]);
-            Table::on(manager, table).create(all).await?;
+            Table::on(manager, table).create(record_columns(columns)).await?;
         }
         Table::on(manager, "lamps").unique_live(&["name"]).await
     }

@@ -7,7 +7,7 @@ use charter_runtime::ops::{Context, Draft, Route};
 use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::DateTimeUtc;
 
-use crate::support::{nothing, own_fixture};
+use crate::support::{nothing, own_fixture, record_columns};
 
 pub mod book {
     use super::*;
@@ -199,11 +199,6 @@ own_fixture! {
     Library, "library", routes(), nothing
 }
 
-fn table(columns: impl IntoIterator<Item = Column>) -> Vec<Column> {
-    let times = [timestamp("created_at"), timestamp("updated_at")];
-    [id()].into_iter().chain(columns).chain(times).collect()
-}
-
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
@@ -221,7 +216,7 @@ impl MigrationTrait for Migration {
             integer("twofold"),
         ];
         let on_books = Table::on(manager, "books");
-        on_books.create(table(books)).await?;
+        on_books.create(record_columns(books)).await?;
         on_books.order(by("loans")).await?;
         on_books.order(by("last_on").nullable()).await?;
         on_books.order(by("rank")).await?;
@@ -236,12 +231,12 @@ impl MigrationTrait for Migration {
             timestamp("deleted_at").nullable(),
         ];
         let on_loans = Table::on(manager, "loans");
-        on_loans.create(table(loans)).await?;
+        on_loans.create(record_columns(loans)).await?;
         on_loans.index_live(&["book_id", "lent_on"]).await?;
         let reviews = [reference("book_id", "books").cascade(), integer("stars")];
-        Table::on(manager, "reviews").create(table(reviews)).await?;
+        Table::on(manager, "reviews").create(record_columns(reviews)).await?;
         let invoices = [string("name", 80), decimal("total", 6, 2).default(0), bigint("weight").default(0)];
-        Table::on(manager, "invoices").create(table(invoices)).await?;
+        Table::on(manager, "invoices").create(record_columns(invoices)).await?;
         let lines = [
             reference("invoice_id", "invoices").cascade(),
             integer("quantity"),
@@ -249,9 +244,9 @@ impl MigrationTrait for Migration {
             decimal("total", 8, 2),
             bigint("weight").default(0),
         ];
-        Table::on(manager, "invoice_lines").create(table(lines)).await?;
+        Table::on(manager, "invoice_lines").create(record_columns(lines)).await?;
         let folders = [string("name", 80), bigint("folders").default(0)];
-        Table::on(manager, "folders").create(table(folders)).await?;
+        Table::on(manager, "folders").create(record_columns(folders)).await?;
         Table::on(manager, "folders").add(reference("parent_id", "folders").cascade().nullable()).await
     }
 

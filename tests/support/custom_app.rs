@@ -18,6 +18,12 @@ pub fn with_routes<M: MigrationTrait + Default + 'static>(routes: Vec<Route>) ->
         .languages(charter::generated::languages())
 }
 
+/// The columns of a table of records: the id, these, and the times of creation and change.
+pub fn record_columns(columns: impl IntoIterator<Item = Column>) -> Vec<Column> {
+    let times = [timestamp("created_at"), timestamp("updated_at")];
+    [id()].into_iter().chain(columns).chain(times).collect()
+}
+
 /// The migrations of the service, followed by the test's.
 struct Migrator<M>(PhantomData<M>);
 

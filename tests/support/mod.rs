@@ -36,7 +36,7 @@ pub use browser::Browser;
 pub use bucket::{Bucket, Fault};
 pub use client::Client;
 pub(crate) use custom_app::own_fixture;
-pub use custom_app::{with_own, with_routes};
+pub use custom_app::{record_columns, with_own, with_routes};
 pub use disconnect::poll_times;
 pub use dump::{Dump, differences, dump};
 pub use fault_proxy::{Exchange, FaultProxy};

@@ -49,7 +49,7 @@ fn row_rules(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 
 /// Checks `read` and `write` of fields. Records that another resource embeds have none: they belong to its record.
 fn field_rights(schema: &Schema, resource: &Resource, problems: &mut Problems) {
-    let embeds = |field: &Field| field.kind.embedded().is_some_and(|(of, _)| of.value == resource.name.value);
+    let embeds = |field: &Field| field.kind.dependents().is_some_and(|(of, _)| of.value == resource.name.value);
     let holder = schema.resources.iter().find(|other| other.fields.iter().any(embeds));
     for field in &resource.fields {
         for right in [FieldOption::Read, FieldOption::Write].into_iter().filter_map(|one| field.described.get(one)) {

@@ -109,12 +109,8 @@ fn is_standard(resource: &Resource, event: &Name) -> bool {
 
 /// An external action runs without a transaction, and changes no record itself.
 fn external(action: &Action, problems: &mut Problems) {
-    let Some(external) = action.external.filter(|_| !matches!(action.output, ActionOutput::Fields { .. })) else {
-        return;
-    };
-    if matches!(action.output, ActionOutput::Unknown) {
-        return;
-    }
+    let returns_a_record = !matches!(action.output, ActionOutput::Fields { .. } | ActionOutput::Unknown);
+    let Some(external) = action.external.filter(|_| returns_a_record) else { return };
     let message = format!("`{}` is external, and its response is a record", action.name.value);
     let problem = Diagnostic::new(Code::ExternalAction, external, message, "runs without a transaction");
     problems.push(

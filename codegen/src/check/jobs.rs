@@ -1,22 +1,19 @@
 //! Checks of background jobs: their intervals, limits and names.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
+use charter_model::job::{ATTEMPTS, INTERVALS, INTERVALS_TEXT, TIMEOUTS, TIMEOUTS_TEXT};
 use charter_model::{Keyword, reserved};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Job, Name, Resource, Schema, seconds};
 
-/// The limits of the runtime, in seconds.
-const INTERVALS: RangeInclusive<u64> = 10..=366 * 24 * 60 * 60;
-const TIMEOUTS: RangeInclusive<u64> = 1..=24 * 60 * 60;
-const ATTEMPTS: RangeInclusive<u32> = 1..=20;
-
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for job in &resource.jobs {
-        duration(&job.every, "an interval", "10 seconds to 366 days", &INTERVALS, problems);
+        duration(&job.every, "an interval", INTERVALS_TEXT, &INTERVALS, problems);
         if let Some(timeout) = &job.timeout {
-            duration(timeout, "a timeout", "1 second to 24 hours", &TIMEOUTS, problems);
+            duration(timeout, "a timeout", TIMEOUTS_TEXT, &TIMEOUTS, problems);
         }
         if let Some(attempts) = job.attempts.as_ref().filter(|attempts| !ATTEMPTS.contains(&attempts.value)) {
             let message = format!("`{}` has {} attempts", job.name.value, attempts.value);
@@ -27,9 +24,9 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     }
 }
 
-fn duration(written: &Name, what: &str, limits: &str, range: &RangeInclusive<u64>, problems: &mut Problems) {
+fn duration(written: &Name, what: &str, limits: &str, range: &RangeInclusive<Duration>, problems: &mut Problems) {
     let (message, label, help) = match seconds(written.as_str()) {
-        Some(seconds) if range.contains(&seconds) => return,
+        Some(seconds) if range.contains(&Duration::from_secs(seconds)) => return,
         Some(_) => (format!("`{}` is out of range", written.value), "out of range", format!("{what} is from {limits}")),
         None => (format!("`{}` is no duration", written.value), "not a duration", suggestion(written.as_str())),
     };

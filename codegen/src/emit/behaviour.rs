@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::entity::rust_type;
-use super::{attributes, ident, states};
+use super::{action_rule, attributes, ident};
 use crate::model::{Action, ActionOutput, Field, Job, Resource};
 use crate::output::PLACE;
 
@@ -43,7 +43,7 @@ pub fn attributes(resource: &Resource) -> Vec<TokenStream> {
             quote!(, confirm = #confirm)
         });
         let external = action.external.map(|_| quote!(, external));
-        let rule = states::attribute(resource, action);
+        let rule = action_rule::attribute(resource, action);
         let words = action.description.iter().map(|text| text.as_str()).map(|text| quote!(, description = #text));
         quote!(action(name = #name, on = #on, method = #method #input #output #creates #event #until #confirm #external #(#words)* #rule))
     };
@@ -70,7 +70,7 @@ fn output(action: &Action) -> Option<(TokenStream, &str)> {
 fn parameters(resource: &Resource, action: &Action) -> TokenStream {
     let structure = |name: TokenStream, derive: &str, fields: &[Field]| {
         let fields = fields.iter().map(|field| {
-            let kind = rust_type(resource, Some(action.name.as_str()), field);
+            let kind = rust_type(resource, field);
             let (attribute, name) = (attributes::parameter(field), ident(field.name.as_str()));
             quote! { #attribute pub #name: #kind }
         });

@@ -38,25 +38,22 @@ const TAKEN: &[&str] = &[
     "Vec",
 ];
 
-/// The enum of a field of the record or, with an action, of its input or output: `Status`, `ConvertMethod`. `None` if its
-/// values have no names in Rust.
-pub fn name(resource: &Resource, action: Option<&str>, field: &Field) -> Option<String> {
-    let wanted = wanted(action, field)?;
+/// The enum of a field of the record or of the input or output of an action: `Status`, `ConvertMethod`. `None` if its values
+/// have no names in Rust.
+pub fn name(resource: &Resource, field: &Field) -> Option<String> {
     let mut taken: Vec<String> = TAKEN.iter().map(|name| (*name).to_owned()).collect();
     for action in &resource.actions {
         taken.extend(["Input", "Output"].map(|end| naming::upper_camel(action.name.as_str()) + end));
     }
     // Those before it come first.
     for (owner, other) in fields(resource) {
-        let is_it = std::ptr::eq(other, field);
-        let Some(name) = self::wanted(owner, other) else { continue };
-        let free = free(name, &taken);
-        if is_it {
-            return Some(free);
+        let name = wanted(owner, other).map(|name| free(name, &taken));
+        if std::ptr::eq(other, field) {
+            return name;
         }
-        taken.push(free);
+        taken.extend(name);
     }
-    Some(free(wanted, &taken))
+    None
 }
 
 fn free(mut name: String, taken: &[String]) -> String {

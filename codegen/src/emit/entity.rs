@@ -19,7 +19,7 @@ pub fn entity(resource: &Resource) -> TokenStream {
     }
     let columns = columns.into_iter().map(|(field, attributes)| {
         let name = ident(field.name.as_str());
-        let kind = rust_type(resource, None, field);
+        let kind = rust_type(resource, field);
         quote! { #(#attributes)* pub #name: #kind }
     });
     quote! {
@@ -29,9 +29,9 @@ pub fn entity(resource: &Resource) -> TokenStream {
     }
 }
 
-/// The type of a field in the struct of a resource or, with an action, of its input or output: `Option` if it is nullable.
-pub fn rust_type(resource: &Resource, action: Option<&str>, field: &Field) -> TokenStream {
-    let plain = choices::name(resource, action, field).unwrap_or_else(|| attributes::known(&field.kind).rust_type());
+/// The type of a field in the struct of a resource, or of the input or output of its actions: `Option` if it is nullable.
+pub fn rust_type(resource: &Resource, field: &Field) -> TokenStream {
+    let plain = choices::name(resource, field).unwrap_or_else(|| attributes::known(&field.kind).rust_type());
     let plain: TokenStream = plain.parse().expect("the Rust type of a field type is Rust");
     if field.nullable { quote!(Option<#plain>) } else { plain }
 }

@@ -1,11 +1,11 @@
 //! Rust from a checked schema: data and one line of routing for each resource. Nothing is checked here.
 
+mod action_rule;
 mod attributes;
 mod behaviour;
 mod choices;
 mod entity;
 mod index;
-mod states;
 
 use charter_model::reserved;
 use proc_macro2::TokenStream;

@@ -102,17 +102,15 @@ fn rules(written: &FieldSyntax) -> Vec<Spanned<Rule>> {
 }
 
 fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, problems: &mut Problems) -> Kind {
+    let context = |values| TypeContext {
+        field: &written.name,
+        values,
+        incomplete: written.incomplete,
+        timestamps: resource_context.timestamps,
+        links: resource_context.links,
+    };
     match &written.source {
-        SourceSyntax::Type(found) => {
-            let context = TypeContext {
-                field: &written.name,
-                values: written.values.as_ref(),
-                incomplete: written.incomplete,
-                timestamps: resource_context.timestamps,
-                links: resource_context.links,
-            };
-            kind::lower(found, &context, problems)
-        }
+        SourceSyntax::Type(found) => kind::lower(found, &context(written.values.as_ref()), problems),
         SourceSyntax::From(path) => Type::Derived { via: path.head.clone(), field: path.tail.clone() }.into(),
         // The field does not matter: a resource that embeds itself is refused.
         SourceSyntax::Many { resource, .. } if resource.value == resource_context.resource.value => {
@@ -123,16 +121,7 @@ fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, pro
             by.map_or(Kind::Unknown, |by| Type::Embedded { resource: resource.clone(), by }.into())
         }
         SourceSyntax::Rollup(rollup) => match &rollup.kind {
-            Some(found) => {
-                let context = TypeContext {
-                    field: &written.name,
-                    values: None,
-                    incomplete: written.incomplete,
-                    timestamps: resource_context.timestamps,
-                    links: resource_context.links,
-                };
-                kind::lower(found, &context, problems)
-            }
+            Some(found) => kind::lower(found, &context(None), problems),
             // The type follows from the other resource when all are lowered.
             None => Kind::Unknown,
         },

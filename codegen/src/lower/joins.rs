@@ -9,7 +9,7 @@ use super::links;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Include, IncludeTarget, Kind, Name};
 use crate::platform;
-use crate::source::{FileId, Sources, Span, Spanned};
+use crate::source::{Sources, Span, Spanned};
 use crate::syntax::Syntax;
 use crate::syntax::field::{FieldSyntax, SourceSyntax};
 use crate::syntax::resource::{self, ResourceSyntax};
@@ -109,7 +109,7 @@ fn to_ids(singular: &str) -> String {
 fn pairs(declared: &Declared<'_>, syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> ResourceSyntax {
     let Declared { holder, name, field, resource, through } = declared;
     let (by, to) = (by(name.as_str()), to(field.name.as_str()));
-    let tree = Tree { file: holder.file, span: through.span };
+    let tree = Tree { span: through.span };
     let reference = |target: &str| vec![("type", tree.text(format!("ref({target})"))), ("required", tree.text("true"))];
     let mut own = reference(name.as_str());
     own.push(("access", tree.text("immutable")));
@@ -161,13 +161,12 @@ pub fn includes(fields: &[Field]) -> Vec<Include> {
 
 /// Makes nodes that all have the place of `through`.
 struct Tree {
-    file: FileId,
     span: Span,
 }
 
 impl Tree {
     fn node(&self, value: Value) -> Node {
-        Node { span: Span { file: self.file, ..self.span }, value }
+        Node { span: self.span, value }
     }
 
     fn text(&self, text: impl Into<String>) -> Node {

@@ -43,7 +43,7 @@ fn found_by(resources: &mut [Resource]) {
     let mut asked: Vec<(String, String)> = Vec::new();
     for resource in resources.iter() {
         asked.extend(resource.under.iter().map(|under| (resource.name.value.clone(), under.field.clone())));
-        let embedded = resource.fields.iter().filter_map(|field| field.kind.embedded());
+        let embedded = resource.fields.iter().filter_map(|field| field.kind.dependents());
         asked.extend(embedded.map(|(resource, by)| (resource.value.clone(), by.value.clone())));
         let rollups = resource.fields.iter().filter_map(|field| field.rollup.as_ref());
         asked.extend(rollups.map(|rollup| (rollup.resource.value.clone(), rollup.by.value.clone())));

@@ -1,6 +1,6 @@
 //! Lowering of rollups: the reference of the other resource, and the types, which follow from its fields.
 
-use charter_model::{RollupFunction, rollup_type};
+use charter_model::rollup_type;
 
 use super::field::ResourceContext;
 use crate::diagnostic::Problems;
@@ -42,8 +42,7 @@ pub fn complete(resources: &mut [Resource]) {
 pub fn indexes(resources: &mut [Resource]) {
     let mut wanted: Vec<(String, String, String)> = Vec::new();
     for rollup in resources.iter().flat_map(|resource| &resource.fields).filter_map(|field| field.rollup.as_ref()) {
-        let is_extreme = matches!(rollup.function, RollupFunction::Min | RollupFunction::Max);
-        if let (true, Some(field)) = (is_extreme, &rollup.field) {
+        if let (true, Some(field)) = (rollup.is_extreme(), &rollup.field) {
             let key = (rollup.resource.value.clone(), rollup.by.value.clone(), field.value.clone());
             if !wanted.contains(&key) {
                 wanted.push(key);

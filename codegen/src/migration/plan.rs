@@ -266,18 +266,10 @@ impl Planner {
     /// Plans a new column in a table that may have rows, perhaps in place of one whose values cannot stay.
     fn add(&mut self, resource: &Resource, now: &Table, new: (&Field, &Column), was: Option<&Field>) {
         let ((field, column), table) = (new, || now.name.clone());
-        if field.value.is_some() {
+        let initial = Initial::of_new(field).filter(|_| field.backfill.is_none());
+        if field.value.is_some() || initial.is_some() {
             self.added.push(Step::Add { table: table(), column: column.nullable() });
-            if !column.nullable {
-                self.required.push(Step::Require { table: table(), column: column.clone() });
-            }
-            return;
-        }
-        if field.backfill.is_none()
-            && let Some(initial) = Initial::of_new(field)
-        {
-            self.added.push(Step::Add { table: table(), column: column.nullable() });
-            self.defaults.push(initial);
+            self.defaults.extend(initial);
             if !column.nullable {
                 self.required.push(Step::Require { table: table(), column: column.clone() });
             }

@@ -238,8 +238,13 @@ impl Kind {
         }
     }
 
-    /// The resource and the field of embedded records, or of the pairs of links.
+    /// The resource and the field of embedded records.
     pub fn embedded(&self) -> Option<(&Name, &Name)> {
+        self.dependents().filter(|_| self.is_embedded())
+    }
+
+    /// The resource and the field of the records that are stored with their own: embedded records, or the pairs of links.
+    pub fn dependents(&self) -> Option<(&Name, &Name)> {
         self.known()?.dependents()
     }
 

@@ -43,7 +43,7 @@ impl Schema {
 
     /// True if records of a resource are embedded in those of another.
     pub fn is_embedded(&self, name: &str) -> bool {
-        let holds = |field: &Field| field.kind.embedded().is_some_and(|(resource, _)| resource.value == name);
+        let holds = |field: &Field| field.kind.dependents().is_some_and(|(resource, _)| resource.value == name);
         self.declared().any(|other| other.fields.iter().any(holds))
     }
 
@@ -64,7 +64,7 @@ impl Schema {
 
     /// True if a row of a resource, or a record embedded in it, may refer to a record of `other`.
     fn needs(&self, resource: &Resource, other: &Resource) -> bool {
-        let held = resource.fields.iter().filter_map(|field| field.kind.embedded());
+        let held = resource.fields.iter().filter_map(|field| field.kind.dependents());
         let held = held.filter_map(|(resource, _)| self.find(resource.as_str()));
         std::iter::once(resource).chain(held).any(|row| row.refers_to(other))
     }
@@ -167,7 +167,7 @@ pub struct Resource {
     pub stem: String,
     /// No file declares it: a field with `through` makes it for its pairs.
     pub is_join: bool,
-    /// `resources/exchange_rate.yaml:20`, the place of the first hook or action.
+    /// `resources/exchange_rate.yaml:20`, the place of the first hook, action or job.
     pub behaviour_place: Option<String>,
 }
 
@@ -190,13 +190,8 @@ impl Resource {
     pub fn refers_to(&self, other: &Resource) -> bool {
         let name = other.name.as_str();
         self.fields.iter().any(|field| {
-            let by_kind = match &field.kind {
-                Kind::Known(
-                    FieldType::Ref { resource } | FieldType::RefList { resource } | FieldType::Links { resource, .. },
-                ) => resource.value == name,
-                kind => kind.targets().is_some_and(|targets| targets.iter().any(|target| target.value == name)),
-            };
-            by_kind
+            let one = field.kind.known().and_then(|kind| kind.referred());
+            one.into_iter().chain(field.kind.targets().into_iter().flatten()).any(|target| target.value == name)
                 || field
                     .rules
                     .iter()
@@ -234,7 +229,7 @@ impl Resource {
         self.hooks.iter().any(|point| point.hook == hook)
     }
 
-    /// True if the application implements hooks or actions.
+    /// True if the application implements hooks, actions or jobs.
     pub fn has_behaviour(&self) -> bool {
         !self.hooks.is_empty() || !self.jobs.is_empty() || self.implemented_actions().next().is_some()
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::field::{self, Role};
-use super::{Changes, Effect, fields, transition};
+use super::{Changes, Effect, action_rule, fields};
 use crate::snapshot::Action;
 
 pub fn compare_all(before: &BTreeMap<String, Action>, after: &BTreeMap<String, Action>, changes: &mut Changes<'_>) {
@@ -32,7 +32,7 @@ fn compare(before: &Action, after: &Action, changes: &mut Changes<'_>) {
         "webhooks that subscribe to the old event no longer fire",
     );
     changes.breaking_if("the answer", &key(before), &key(after), "its response changed");
-    transition::compare(before, after, changes);
+    action_rule::compare(before, after, changes);
     field::compare_all(&fields(&before.input, &after.input), Role::Input, &mut changes.within("input"));
     field::compare_all(&fields(&before.output, &after.output), Role::Output, &mut changes.within("output"));
 }

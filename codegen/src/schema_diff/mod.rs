@@ -1,6 +1,7 @@
 //! Comparison of two snapshots: the changes, and what each means for clients and for data.
 
 mod action;
+mod action_rule;
 mod deprecation;
 mod embedding;
 mod field;
@@ -9,7 +10,6 @@ mod record_rules;
 mod rename;
 mod report;
 mod resource;
-mod transition;
 mod unique;
 
 use crate::snapshot::Snapshot;

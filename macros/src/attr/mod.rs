@@ -1,11 +1,11 @@
 //! Reader of the attributes of a struct and of its fields. It reports every entry that it cannot read.
 
+mod action_rule;
 mod entry;
 mod field;
 pub mod infer;
 mod kind;
 mod resource;
-mod transition;
 mod virtual_fields;
 
 use proc_macro2::Span;

@@ -5,7 +5,7 @@ use charter_model::{Deprecated, Keyword};
 use syn::Type;
 
 use super::entry::{Entry, Value};
-use super::{Written, flag, once, text, texts, transition, unknown};
+use super::{Written, action_rule, flag, once, text, texts, unknown};
 use crate::ast::{Action, Check, Deprecation, Include, Public, Settings, Target, Under, Unique, Word};
 use crate::problems::Problems;
 
@@ -245,8 +245,8 @@ fn action(entry: &Entry, problems: &mut Problems) -> Option<Action> {
             "needs_write" => once(&mut needs_write, flag(part, problems), part, problems),
             "reveal" => reveals.extend(reveal(part, problems)),
             "description" => once(&mut description, text(part, problems), part, problems),
-            "transition" => once(&mut rule, transition::transition(part, problems), part, problems),
-            "rule" => once(&mut rule, transition::rule(part, problems), part, problems),
+            "transition" => once(&mut rule, action_rule::transition(part, problems), part, problems),
+            "rule" => once(&mut rule, action_rule::rule(part, problems), part, problems),
             _ => {
                 unknown(part, ACTION_KEYS, problems);
             }

@@ -14,7 +14,6 @@ use charter_model::naming::snake;
 use charter_model::title::TitleFormat;
 use sha2::{Digest, Sha256};
 
-use crate::ability::{APPLICATION_READ, APPLICATION_WRITE};
 use crate::db::fold;
 use crate::error::Error;
 use crate::expression::{Node, condition, condition_over};
@@ -226,19 +225,6 @@ impl Catalog {
     /// The resource of attachments, whose records belong to those of others.
     pub fn attached(&self) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.is_attached())
-    }
-
-    /// Adds the abilities that `application:read` and `application:write` stand for.
-    pub fn expand_abilities(&self, mut abilities: Vec<String>) -> Vec<String> {
-        for (group, word) in [(APPLICATION_READ, "read"), (APPLICATION_WRITE, "write")] {
-            if abilities.iter().any(|ability| ability == group) {
-                let of_application = self.with_abilities().filter(|entry| !entry.behavior.is_platform);
-                abilities.extend(of_application.map(|entry| format!("{}:{word}", entry.meta.ability)));
-                let has_verb = |ability: &&&str| ability.rsplit(':').next() == Some(word);
-                abilities.extend(self.mounted_abilities.iter().filter(has_verb).map(ToString::to_string));
-            }
-        }
-        abilities
     }
 
     /// Every permission that some endpoint needs.

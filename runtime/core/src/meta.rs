@@ -4,12 +4,13 @@
 //! The query engine, the writes, the router and the OpenAPI document read that graph.
 
 mod action;
+mod action_rule;
 mod deprecation;
 mod record_rules;
 mod rollup;
-mod transition;
 
 pub use action::{ActionMeta, ActionOutput, Until};
+pub use action_rule::{ActionRule, SetValue, StateChange};
 pub use charter_model::rate::Rate;
 pub use charter_model::{
     Access, ActionMethod, ActionOn, Deprecated, Numbering, OnDelete, Operation, RollupFunction, Shown, TimestampForm,
@@ -19,7 +20,6 @@ use charter_model::{Constant, FieldType};
 pub use deprecation::DeprecationMeta;
 pub use record_rules::{CheckMeta, UniqueMeta};
 pub use rollup::RollupMeta;
-pub use transition::{ActionRule, SetValue, StateChange};
 
 /// Metadata of one resource: names, fields, indexes, relations and permissions.
 #[derive(Debug)]

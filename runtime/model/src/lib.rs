@@ -11,6 +11,7 @@ pub mod expression;
 pub mod field_type;
 pub mod format;
 pub mod invisible;
+pub mod job;
 mod keyword;
 pub mod literal;
 pub mod naming;

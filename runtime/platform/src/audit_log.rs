@@ -6,7 +6,6 @@ use charter_macros::Resource;
 use sea_orm::entity::prelude::*;
 
 use charter_core::ability::READ;
-use charter_core::meta::FieldMeta;
 use charter_core::ops::{Access, Context, Route, field_access, permitted};
 use charter_core::query::Condition;
 use charter_core::record::{HiddenMembers, Shape};
@@ -80,12 +79,7 @@ fn narrow(context: &Context<'_>, shape: &mut Shape) {
     let mut by_text = BTreeMap::new();
     for entry in context.catalog().entries().iter().filter(|entry| entry.has_field_rights) {
         // The change of an embedded record is one value: it is left out if the caller may not read some of it.
-        let is_hidden = |field: &&FieldMeta| {
-            let has = |right: &str| context.caller().has_right(right);
-            !entry.may_read_field(field, context.caller())
-                || !field_access::hidden_in(context.catalog(), field, has).is_empty()
-        };
-        let fields = entry.meta.fields.iter().filter(is_hidden);
+        let fields = entry.meta.fields.iter().filter(|field| field_access::hides(context, entry, field));
         let names: Vec<&str> = fields.map(|field| field.name).collect();
         if !names.is_empty() {
             by_text.insert(entry.meta.plural, names);

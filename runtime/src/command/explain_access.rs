@@ -243,7 +243,7 @@ async fn check_record(context: &Context<'_>, entry: &Entry, method: &Method, id:
         Some(row) => {
             ops::row_access::check_changeable(context, entry, id).await?;
             ops::input::checks::reject_frozen(context, entry.meta, &row).await?;
-            ops::action::transition::check(context, entry.meta, method.call, &row).await.map(|()| "exists".into())
+            ops::action::rule::check(context, entry.meta, method.call, &row).await.map(|()| "exists".into())
         }
         None => Err(Error::NotFound),
     }

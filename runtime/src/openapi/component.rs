@@ -8,7 +8,7 @@ use super::request_schema::{self, BOOLEAN_WORD, CUSTOM_VALUE, Write};
 use super::{english, error_responses, event, example, response_schema, summary};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{ActionOutput, Deprecated, Kind, Operation, ResourceMeta, Shown};
-use charter_core::ops::action::transition::first_state;
+use charter_core::ops::action::rule::first_state;
 use charter_model::diagram::{Arrow, state_diagram};
 
 /// Every schema by name.

@@ -10,7 +10,7 @@ use super::node::{Node, reference};
 use super::{english, number_pattern, pattern, response_schema};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
-use charter_core::ops::action::transition::first_state;
+use charter_core::ops::action::rule::first_state;
 use charter_core::ops::input::embedded;
 use charter_core::query::MAX_LIST_ELEMENTS;
 

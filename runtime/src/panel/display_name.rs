@@ -75,15 +75,12 @@ impl DisplayNames {
         for field in fields {
             for record in records {
                 let referenced = match value::kind_of(entry, field) {
-                    Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => {
-                        Some(resource)
-                    }
                     Kind::PolymorphicRef { type_field } => record
                         .value(type_field)
                         .as_str()
                         .and_then(|t| request.state.catalog.by_type(t))
                         .map(|e| e.meta.name),
-                    _ => None,
+                    kind => kind.referred().copied(),
                 };
                 let Some(referenced) = referenced else { continue };
                 let value = record.value(field.name);
@@ -107,10 +104,7 @@ impl DisplayNames {
         let mut wanted: HashMap<&'static str, BTreeSet<i64>> = HashMap::new();
         let ids = rows.into_iter().flat_map(|row| {
             let column = columns.iter().find(|column| column.name == row.field);
-            let referenced = column.and_then(|column| match column.kind {
-                Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => Some(resource),
-                _ => None,
-            });
+            let referenced = column.and_then(|column| column.kind.referred().copied());
             row.value.split(',').filter_map(move |id| Some((referenced?, id.trim().parse::<i64>().ok()?)))
         });
         for (referenced, id) in ids.take(MAX_LIST_ELEMENTS) {

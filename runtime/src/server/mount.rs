@@ -116,11 +116,8 @@ impl Mount {
         if self.path.is_empty() || self.path.starts_with('/') || self.path.ends_with('/') {
             return problem("write it without `/` at its start and end");
         }
-        let is_name = |name: &str| {
-            name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_') && !name.is_empty()
-        };
         let is_plain = |segment: &str| match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-            Some(name) => is_name(name),
+            Some(name) => is_word(name),
             None => !segment.contains(['{', '}', '*']),
         };
         if !self.path.split('/').all(is_plain) {
@@ -149,11 +146,12 @@ impl Mount {
     }
 }
 
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
 /// `reports:read`
 fn is_ability(text: &str) -> bool {
-    let is_word = |word: &str| {
-        !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-    };
     text.split_once(':').is_some_and(|(word, verb)| is_word(word) && ["read", "write"].contains(&verb))
 }
 

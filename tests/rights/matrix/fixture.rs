@@ -11,7 +11,7 @@ use charter_runtime::ops::Route;
 use sea_orm::entity::prelude::{DateTimeUtc, Json};
 
 use super::linked::{receipt_vault, room, sheet};
-use crate::support::{Database, Fixture, Prepared, Server, nothing, with_routes};
+use crate::support::{Database, Fixture, Prepared, Server, nothing, record_columns, with_routes};
 
 /// The permission that reading a hidden field needs.
 pub const RIGHT: &str = "vaults.secrets";
@@ -288,10 +288,8 @@ impl MigrationName for Migration {
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let make = async |table: &str, columns: Vec<Column>| {
-            let times = [timestamp("created_at"), timestamp("updated_at")];
-            Table::on(manager, table).create([id()].into_iter().chain(columns).chain(times)).await
-        };
+        let make =
+            async |table: &str, columns: Vec<Column>| Table::on(manager, table).create(record_columns(columns)).await;
         let vaults = vec![
             string("name", 80),
             reference("user_id", "users"),

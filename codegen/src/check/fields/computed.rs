@@ -22,7 +22,7 @@ pub fn check(resource: &Resource, field: &Field, value: &Name, problems: &mut Pr
             .push(problem.help("use `integer`, `bigint`, `decimal`, `boolean`, `date`, `timestamp`, `enum` or `text`"));
         return;
     };
-    let names = Names { has_request: false, ..Names::of_record(&resource.fields) };
+    let names = Names::without_request(&resource.fields);
     let Some((node, found)) = conditions::value(value, &names, &wanted, problems) else { return };
     if !named_fields(resource, field, value, &node, problems) {
         return;
@@ -35,7 +35,7 @@ pub fn check(resource: &Resource, field: &Field, value: &Name, problems: &mut Pr
 pub fn node(field: &Field, fields: &[Field]) -> Option<Node> {
     let (kind, value) = (field.kind.known()?, field.value()?);
     let wanted = expression::computed_type(kind)?;
-    let names = Names { has_request: false, ..Names::of_record(fields) };
+    let names = Names::without_request(fields);
     let (node, found) = expression::check_value(&value.value, &names, Some(&wanted)).ok()?;
     expression::fitted(node, &found, &wanted).ok()
 }

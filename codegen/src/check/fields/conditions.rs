@@ -21,6 +21,11 @@ impl<'a> Names<'a> {
     pub fn of_record(fields: &'a [Field]) -> Names<'a> {
         Names { fields, others: None, has_request: true }
     }
+
+    /// The fields of one record alone.
+    pub fn without_request(fields: &'a [Field]) -> Names<'a> {
+        Names { has_request: false, ..Names::of_record(fields) }
+    }
 }
 
 impl Scope for Names<'_> {
@@ -42,7 +47,7 @@ impl Scope for Names<'_> {
         let Kind::Known(FieldType::Ref { resource }) = &field.kind else { return None };
         let other = self.others?.find(resource.as_str())?;
         let via = Via { field: field.name.value.clone(), resource: resource.as_str().to_owned() };
-        Some((via, Box::new(Names { fields: &other.fields, others: None, has_request: false })))
+        Some((via, Box::new(Names::without_request(&other.fields))))
     }
 
     fn has_references(&self) -> bool {
@@ -85,7 +90,7 @@ pub fn required_when(field: &Field, text: &Name, fields: &[Field], problems: &mu
         problems.push(problem.help("add `nullable: true`, or use `required: true` instead"));
         return;
     }
-    condition(text, &Names { has_request: false, ..Names::of_record(fields) }, problems);
+    condition(text, &Names::without_request(fields), problems);
 }
 
 fn diagnostic(condition: &Name, mistake: &Mistake) -> Diagnostic {

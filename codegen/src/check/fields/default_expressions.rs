@@ -63,7 +63,7 @@ fn are_known((schema, resource): (&Schema, &Resource), text: &Name, node: &Node,
     let holds = |other: &Field| {
         other
             .kind
-            .embedded()
+            .dependents()
             .is_some_and(|(of, by)| of.value == resource.name.value && node.fields().contains(&by.as_str()))
     };
     let holder = schema.resources.iter().find(|other| other.fields.iter().any(holds));

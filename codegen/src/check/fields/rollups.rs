@@ -147,7 +147,7 @@ fn rights(
     source: Option<&Field>,
     problems: &mut Problems,
 ) {
-    let names = Names { has_request: false, ..Names::of_record(&child.fields) };
+    let names = Names::without_request(&child.fields);
     let node = rollup.rows.as_ref().and_then(|rows| Some((rows, conditions::condition(rows, &names, problems)?)));
     let mut read: Vec<(&Field, Span)> = source.iter().map(|field| (*field, rollup.place())).collect();
     if let Some((rows, node)) = &node {

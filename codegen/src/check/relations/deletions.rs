@@ -37,7 +37,7 @@ fn misfit(schema: &Schema, resource: &Resource, field: &Field, word: &Name, effe
     };
     let target = schema.find(target.as_str())?;
     let embeds = |held: &Field| {
-        let embedded = held.kind.embedded();
+        let embedded = held.kind.dependents();
         embedded.is_some_and(|(other, by)| other.value == name && by.value == field.name.value)
     };
     if target.fields.iter().any(embeds) {
@@ -47,7 +47,7 @@ fn misfit(schema: &Schema, resource: &Resource, field: &Field, word: &Name, effe
         return Some(problem.help("remove `on_delete`: embedded records are always deleted with their parent"));
     }
     let is_embedded = |other: &Resource| {
-        other.fields.iter().any(|held| held.kind.embedded().is_some_and(|(of, _)| of.value == target.name.value))
+        other.fields.iter().any(|held| held.kind.dependents().is_some_and(|(of, _)| of.value == target.name.value))
     };
     if schema.declared().any(is_embedded) {
         let message = format!("the records of `{}` are embedded, and are deleted with their parent", target.name.value);

@@ -6,7 +6,7 @@ use crate::model::{Field, Kind, Name, Resource, Schema, Shown};
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for field in &resource.fields {
-        let Some((target, by)) = field.kind.embedded().filter(|_| field.kind.is_embedded()) else { continue };
+        let Some((target, by)) = field.kind.embedded() else { continue };
         if !known(schema, target, problems) {
             continue;
         }
@@ -19,7 +19,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             problems.push(not_referring(found, by.as_str(), target, resource));
         }
         let holds = |kind: &Kind| {
-            let held = kind.embedded();
+            let held = kind.dependents();
             held.is_some_and(|(resource, back)| resource.value == target.value && back.value == by.value)
         };
         let same = |other: &&Field| holds(&other.kind);

@@ -27,7 +27,7 @@ fn refusal(schema: &Schema, resource: &Resource) -> Option<(String, String)> {
         return Some((message, "link records of another resource".to_owned()));
     }
     let holder = schema.declared().find(|other| {
-        let holds = |field: &Field| field.kind.embedded().is_some_and(|(held, _)| held.value == name);
+        let holds = |field: &Field| field.kind.dependents().is_some_and(|(held, _)| held.value == name);
         other.fields.iter().any(holds)
     });
     holder.map(|holder| {

@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
             } else if let Some(problem) = unfit(field, &entry.value) {
                 problems.push(problem);
             } else if let Value::List(items) = &entry.value.value {
-                match field.kind.embedded().filter(|_| field.kind.is_embedded()) {
+                match field.kind.embedded() {
                     Some((resource, by)) => {
                         self.embedded(resource.as_str(), by.as_str(), items, sown, problems);
                     }

@@ -31,7 +31,20 @@ impl Catalog {
         all
     }
 
-    pub(super) fn with_abilities(&self) -> impl Iterator<Item = &Entry> {
+    /// Adds the abilities that `application:read` and `application:write` stand for.
+    pub fn expand_abilities(&self, mut abilities: Vec<String>) -> Vec<String> {
+        for (group, word) in [(APPLICATION_READ, "read"), (APPLICATION_WRITE, "write")] {
+            if abilities.iter().any(|ability| ability == group) {
+                let of_application = self.with_abilities().filter(|entry| !entry.behavior.is_platform);
+                abilities.extend(of_application.map(|entry| format!("{}:{word}", entry.meta.ability)));
+                let has_verb = |ability: &&&str| ability.rsplit(':').next() == Some(word);
+                abilities.extend(self.mounted_abilities.iter().filter(has_verb).map(ToString::to_string));
+            }
+        }
+        abilities
+    }
+
+    fn with_abilities(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.is_served() && !entry.is_attached())
     }
 }

@@ -2,11 +2,9 @@
 //!
 //! Triggers count every write: seeds, migrations and `psql` sessions included. Each start repairs missing triggers.
 
-use std::collections::BTreeMap;
-
 use super::trigger::{PREFIX, triggers};
 use crate::catalog::Catalog;
-use crate::db::{Connection, Db, Dialect, Lock, Sql};
+use crate::db::{Connection, Db, Dialect, InstalledTrigger, Lock, Sql};
 use crate::error::{Error, Result};
 use crate::meta::ResourceMeta;
 
@@ -15,19 +13,19 @@ use crate::meta::ResourceMeta;
 /// # Errors
 /// When the database fails.
 pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
-    let all = installed_triggers(db).await?;
+    let all = InstalledTrigger::with_prefix(db, PREFIX).await?;
     let mut counted = Vec::new();
     for meta in tables(catalog) {
         let desired: Vec<(String, String)> = triggers(db.dialect(), meta);
-        let installed = all.get(meta.table).map(Vec::as_slice).unwrap_or_default();
-        if desired.len() == installed.len() && desired.iter().all(|(name, _)| installed.contains(name)) {
+        let installed: Vec<&InstalledTrigger> = all.iter().filter(|one| one.table == meta.table).collect();
+        let is_installed = |name: &String| installed.iter().any(|one| one.name == *name);
+        if desired.len() == installed.len() && desired.iter().all(|(name, _)| is_installed(name)) {
             continue;
         }
         let transaction = db.begin_without_timeout().await?;
         lock(&transaction, db.dialect(), meta).await?;
-        for name in installed {
-            let on = if db.dialect() == Dialect::Postgres { format!(" ON \"{}\"", meta.table) } else { String::new() };
-            Sql::new(db.dialect(), format!("DROP TRIGGER \"{name}\"{on}")).run(&transaction).await?;
+        for one in installed {
+            one.drop(&transaction, db.dialect()).await?;
         }
         for (_, text) in desired {
             Sql::new(db.dialect(), text).run(&transaction).await?;
@@ -61,25 +59,6 @@ pub async fn recount(db: &Db, catalog: &Catalog, plural: Option<&str>) -> Result
 
 fn tables(catalog: &Catalog) -> impl Iterator<Item = &'static ResourceMeta> {
     catalog.entries().iter().map(|entry| entry.meta)
-}
-
-/// The installed triggers, by table.
-async fn installed_triggers(db: &Db) -> Result<BTreeMap<String, Vec<String>>> {
-    let text = match db.dialect() {
-        Dialect::Postgres => {
-            "SELECT c.relname::text AS \"table\", t.tgname::text AS \"name\" FROM pg_trigger t \
-             JOIN pg_class c ON c.oid = t.tgrelid WHERE pg_table_is_visible(c.oid) AND NOT t.tgisinternal"
-        }
-        Dialect::Sqlite => "SELECT \"tbl_name\" AS \"table\", \"name\" FROM sqlite_master WHERE \"type\" = 'trigger'",
-    };
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in Sql::new(db.dialect(), text).all(db.reader()).await? {
-        let (table, name): (String, String) = (row.try_get("", "table")?, row.try_get("", "name")?);
-        if name.starts_with(PREFIX) {
-            found.entry(table).or_default().push(name);
-        }
-    }
-    Ok(found)
 }
 
 /// Blocks writers of the table and compaction until the transaction ends. The compaction lock comes first, so that

@@ -26,6 +26,7 @@ mod sqlite_reader;
 mod sqlite_value;
 mod stale_plans;
 mod statement_timeout;
+mod triggers;
 
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use charter_model::expression::Database;
 use sea_orm::sqlx::Connection as _;
 use sea_orm::sqlx::postgres::PgPoolOptions;
 use sea_orm::sqlx::sqlite::{
@@ -66,6 +68,7 @@ pub use sqlite_functions::fold;
 use sqlite_reader::SqliteReader;
 pub use sqlite_value::text as sqlite_text;
 pub use statement_timeout::WITHOUT_TIMEOUT;
+pub use triggers::InstalledTrigger;
 
 use crate::error::{Error, Result};
 use crate::metrics;
@@ -75,6 +78,15 @@ use crate::metrics;
 pub enum Dialect {
     Sqlite,
     Postgres,
+}
+
+impl From<Dialect> for Database {
+    fn from(dialect: Dialect) -> Database {
+        match dialect {
+            Dialect::Sqlite => Database::Sqlite,
+            Dialect::Postgres => Database::Postgres,
+        }
+    }
 }
 
 /// An open database.

@@ -28,11 +28,13 @@ pub fn shape_of<'e>(
 
 /// True if the caller may not read some field of the resource, or of the records that are embedded in it.
 pub fn hides_any(context: &Context<'_>, entry: &Entry) -> bool {
-    entry.has_field_rights
-        && entry.meta.fields.iter().any(|field| {
-            !entry.may_read_field(field, context.caller())
-                || !hidden_in(context.catalog(), field, |right| context.caller().has_right(right)).is_empty()
-        })
+    entry.has_field_rights && entry.meta.fields.iter().any(|field| hides(context, entry, field))
+}
+
+/// True if the caller may not read a field, or some field of the records that it embeds.
+pub fn hides(context: &Context<'_>, entry: &Entry, field: &FieldMeta) -> bool {
+    let has = |right: &str| context.caller().has_right(right);
+    !entry.may_read_field(field, context.caller()) || !hidden_in(context.catalog(), field, has).is_empty()
 }
 
 /// The names of the fields of an embedded record whose right `has` denies; none for any other field.

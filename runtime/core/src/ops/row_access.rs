@@ -1,14 +1,11 @@
 //! Row rules of writes: the records that a caller may change, and what it may make of them.
 
-use std::collections::HashMap;
-
-use sea_orm::Value;
-
 use super::visibility::{changeable, permitted, present};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
-use crate::expression::{self, Field, Node, Via};
-use crate::ops::input::changeset::{Changes, stored_named};
+use crate::expression::{self, Field};
+use crate::ops::input::changeset::Changes;
+use crate::ops::input::referred_records::ReferredRecords;
 use crate::ops::{Context, records};
 use crate::query::Condition;
 
@@ -90,30 +87,9 @@ async fn holds_rehearsed(context: &Context<'_>, entry: &Entry, rule: &'static st
     if node.fields().iter().any(is_rollup) {
         return Ok(true);
     }
-    let mut references: Vec<&Via> = Vec::new();
-    node.visit(&mut |part| {
-        if let Node::Field(Field { via: Some(via), .. }) = part
-            && !references.contains(&via)
-        {
-            references.push(via);
-        }
-    });
-    let mut referred = HashMap::new();
-    for via in references {
-        let Some(Value::BigInt(Some(id))) = changes.current(&via.field)? else { continue };
-        let target = catalog.linked(&via.resource);
-        let is_present = if target.meta.soft_delete { present(target) } else { Condition::always() };
-        if let Some(row) = records::load(context, target, id, &is_present, false).await? {
-            referred.insert(via.field.as_str(), (target, row));
-        }
-    }
-    let current = |field: &Field| match &field.via {
-        None => changes.current(&field.name),
-        Some(via) => match referred.get(via.field.as_str()) {
-            Some((target, row)) => stored_named(row, target.meta.fields, &field.name),
-            None => Ok(None),
-        },
-    };
+    let is_present = |target: &Entry| if target.meta.soft_delete { present(target) } else { Condition::always() };
+    let referred = ReferredRecords::load(context, changes, node, is_present).await?;
+    let current = |field: &Field| referred.current(changes, field);
     Ok(expression::holds(node, &context.request_without_day(), &current)? == Some(true))
 }
 

@@ -6,7 +6,7 @@ use charter_model::Predicate;
 use charter_model::reserved::{COLLECTION_PAGES, RECORD_PAGES, TOP_PATHS};
 use charter_model::sequence::SequenceFormat;
 
-use super::action::transition::first_state;
+use super::action::rule::first_state;
 use super::input::choices;
 use super::write::open_door;
 use super::{Route, compile_pattern, paths};

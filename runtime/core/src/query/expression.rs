@@ -1,6 +1,6 @@
 //! An expression of the metadata as a condition of a query, with the values of the request.
 
-use charter_model::expression::{self, Database, Field, Node, Target};
+use charter_model::expression::{self, Field, Node, Target};
 use sea_orm::Value;
 
 use crate::db::{Dialect, Sql};
@@ -35,12 +35,8 @@ impl RowExpression {
         request: &Request<'_>,
         others: &dyn Fn(&str) -> Option<&'static ResourceMeta>,
     ) -> RowExpression {
-        let database = match dialect {
-            Dialect::Sqlite => Database::Sqlite,
-            Dialect::Postgres => Database::Postgres,
-        };
         let mut builder = Builder { dialect, request, others, pieces: Vec::new(), tables: Vec::new() };
-        expression::write_sql(node, database, &mut builder);
+        expression::write_sql(node, dialect.into(), &mut builder);
         RowExpression { text, pieces: builder.pieces, tables: builder.tables }
     }
 

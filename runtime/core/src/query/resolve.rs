@@ -60,12 +60,10 @@ impl<'a> Planner<'a> {
         let known = || known().map(|name| name.strip_suffix("_id").unwrap_or(name));
         let known = || known().chain(self.relations_to_many().map(|relation| relation.name));
         let unknown = || format!("refers to an unknown relation `{relation}`{}", hint(&snake(relation), known()));
-        let via = match (self.entry.reference(relation), self.to_many(relation)) {
-            (None, Some(relation)) => {
-                relation.check(self, name)?;
-                return Ok(Named::ToMany(relation, name.to_owned()));
-            }
-            (via, _) => via.ok_or_else(unknown)?,
+        let Some(via) = self.entry.reference(relation) else {
+            let relation = self.to_many(relation).ok_or_else(unknown)?;
+            relation.check(self, name)?;
+            return Ok(Named::ToMany(relation, name.to_owned()));
         };
         let Kind::Ref { resource } = via.kind else { return Err(unknown()) };
         let other = self.catalog.linked(resource);

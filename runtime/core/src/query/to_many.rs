@@ -82,12 +82,9 @@ impl<'a> Planner<'a> {
         embedded.chain(included)
     }
 
-    /// The relations to several records, each with the resource of the records: those in whose fields the caller may filter.
-    pub fn filterable_relations(self) -> Vec<(&'static str, &'a Entry)> {
-        let may = |relation: &ToMany<'a>| {
-            relation.entry.meta.fields.iter().any(|field| relation.check(self, field.name).is_ok())
-        };
-        self.relations_to_many().filter(may).map(|relation| (relation.name, relation.entry)).collect()
+    /// The relations to several records, each with the resource of the records.
+    pub fn relations_to_several(self) -> impl Iterator<Item = (&'static str, &'a Entry)> {
+        self.relations_to_many().map(|relation| (relation.name, relation.entry))
     }
 
     /// The relation of a group or of a filter with `some` or `none`.

@@ -1,6 +1,6 @@
 //! Rollups of one parent over the same children, and the SQL of their values in a row of a child.
 
-use charter_model::expression::{self, Database, Field, Node, Target};
+use charter_model::expression::{self, Field, Node, Target};
 use charter_model::{RollupFunction, takes_rollup};
 
 use crate::catalog::{Catalog, Entry};
@@ -157,8 +157,7 @@ impl Rollup {
         let mut conditions = Vec::new();
         if let Some(node) = self.rows {
             let mut row = Row { alias, sql: String::new() };
-            let database = if dialect == Dialect::Sqlite { Database::Sqlite } else { Database::Postgres };
-            expression::write_sql(node, database, &mut row);
+            expression::write_sql(node, dialect.into(), &mut row);
             conditions.push(format!("({})", row.sql));
         }
         if child.soft_delete {

@@ -10,7 +10,7 @@ use super::group::{Group, groups};
 use super::lock::rank;
 use super::{PREFIX, postgres, sqlite};
 use crate::catalog::Catalog;
-use crate::db::{Connection, Db, Dialect, Sql};
+use crate::db::{Connection, Db, Dialect, InstalledTrigger, Sql};
 use crate::error::{Error, Result};
 use crate::hash::fnv1a;
 
@@ -23,14 +23,6 @@ pub(super) struct Trigger {
     pub statements: Vec<String>,
 }
 
-/// A trigger of the database.
-struct Installed {
-    name: String,
-    table: String,
-    /// The values of existing records are computed.
-    is_computed: bool,
-}
-
 /// Installs missing triggers, drops those of former rollups, and returns the tables whose rollups it computed.
 ///
 /// # Errors
@@ -41,22 +33,22 @@ pub async fn install(db: &Db, catalog: &Catalog) -> Result<Vec<&'static str>> {
         (group, all)
     };
     let groups: Vec<(Group, Vec<Trigger>)> = groups(catalog).into_iter().map(with_triggers).collect();
-    let installed = installed(db).await?;
+    let installed = InstalledTrigger::with_prefix(db, PREFIX).await?;
     let wanted: BTreeSet<&str> = groups.iter().flat_map(|(_, all)| all.iter().map(|one| one.name.as_str())).collect();
-    let obsolete: Vec<&Installed> = installed.iter().filter(|one| !wanted.contains(one.name.as_str())).collect();
-    let is_done = |trigger: &Trigger| installed.iter().any(|one| one.name == trigger.name && one.is_computed);
+    let obsolete: Vec<&InstalledTrigger> = installed.iter().filter(|one| !wanted.contains(one.name.as_str())).collect();
+    let is_done = |trigger: &Trigger| installed.iter().any(|one| one.name == trigger.name && one.has_comment);
     let due: Vec<&(Group, Vec<Trigger>)> = groups.iter().filter(|(_, all)| !all.iter().all(is_done)).collect();
     if obsolete.is_empty() && due.is_empty() {
         return Ok(Vec::new());
     }
     let transaction = db.begin_without_timeout().await?;
     for one in obsolete {
-        drop_trigger(&transaction, db.dialect(), one).await?;
+        one.drop(&transaction, db.dialect()).await?;
     }
     for (_, all) in &due {
         for trigger in all.iter() {
             if let Some(one) = installed.iter().find(|one| one.name == trigger.name) {
-                drop_trigger(&transaction, db.dialect(), one).await?;
+                one.drop(&transaction, db.dialect()).await?;
             }
             for statement in &trigger.statements {
                 Sql::new(db.dialect(), statement.as_str()).run(&transaction).await?;
@@ -107,32 +99,6 @@ fn triggers(dialect: Dialect, group: &Group) -> Vec<Trigger> {
         Dialect::Postgres => postgres::triggers(group, &hash),
         Dialect::Sqlite => sqlite::triggers(group, &hash),
     }
-}
-
-async fn installed(db: &Db) -> Result<Vec<Installed>> {
-    let text = match db.dialect() {
-        Dialect::Postgres => {
-            "SELECT t.tgname::text AS \"name\", c.relname::text AS \"table\", \
-             (obj_description(t.oid, 'pg_trigger') IS NOT NULL) AS \"computed\" FROM pg_trigger t \
-             JOIN pg_class c ON c.oid = t.tgrelid WHERE pg_table_is_visible(c.oid) AND NOT t.tgisinternal"
-        }
-        Dialect::Sqlite => {
-            "SELECT \"name\", \"tbl_name\" AS \"table\", 1 = 1 AS \"computed\" FROM sqlite_master WHERE \"type\" = 'trigger'"
-        }
-    };
-    let mut found = Vec::new();
-    for row in Sql::new(db.dialect(), text).all(db.reader()).await? {
-        let name: String = row.try_get("", "name")?;
-        if name.starts_with(PREFIX) {
-            found.push(Installed { name, table: row.try_get("", "table")?, is_computed: row.try_get("", "computed")? });
-        }
-    }
-    Ok(found)
-}
-
-async fn drop_trigger(transaction: &Connection, dialect: Dialect, trigger: &Installed) -> Result<()> {
-    let on = if dialect == Dialect::Postgres { format!(" ON \"{}\"", trigger.table) } else { String::new() };
-    Sql::new(dialect, format!("DROP TRIGGER \"{}\"{on}", trigger.name)).run(transaction).await.map(drop)
 }
 
 /// Drops the functions of PostgreSQL that no trigger calls.

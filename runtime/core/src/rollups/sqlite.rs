@@ -41,8 +41,8 @@ fn add(group: &Group) -> String {
         match rollup.function {
             RollupFunction::Count | RollupFunction::Sum => format!("\"{column}\" = \"{column}\" + ({value})"),
             // With two arguments they are functions of a row, and null if one argument is.
-            extreme => {
-                let function = if extreme == RollupFunction::Min { "MIN" } else { "MAX" };
+            RollupFunction::Min | RollupFunction::Max => {
+                let function = rollup.aggregate();
                 format!("\"{column}\" = COALESCE({function}(\"{column}\", ({value})), \"{column}\", ({value}))")
             }
         }

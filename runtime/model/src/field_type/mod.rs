@@ -315,6 +315,11 @@ impl<N: Notation> FieldType<N> {
         }
     }
 
+    /// The resource whose ids it has: one id, or a list.
+    pub const fn referred(&self) -> Option<&N::Name> {
+        if let FieldType::Ref { resource } = self { Some(resource) } else { self.listed() }
+    }
+
     /// The predicates that it accepts, in the order of the grammar; none for a type that cannot be filtered.
     pub fn predicates(&self) -> impl Iterator<Item = Predicate> + use<N> {
         let groups = self.facts().predicates;

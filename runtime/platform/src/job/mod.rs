@@ -17,6 +17,7 @@ use std::time::Duration;
 use charter_core::db::Sql;
 use charter_core::error::{Error, Result};
 use charter_core::ops::{BoxFuture, Context, RunScheduled, ScheduledJob, work_after_commit};
+use charter_model::job::{ATTEMPTS, INTERVALS, INTERVALS_TEXT, TIMEOUTS, TIMEOUTS_TEXT};
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -33,14 +34,6 @@ pub type RunJob = for<'a> fn(&'a Context<'a>, &'a Value) -> BoxFuture<'a, Result
 const MAX_NAME: usize = 64;
 /// Maximum size of the arguments of a queued job, as JSON.
 const MAX_ARGUMENTS: usize = 64 << 10;
-/// Limits of the interval of a scheduled job.
-const MIN_INTERVAL: Duration = Duration::from_secs(10);
-const MAX_INTERVAL: Duration = Duration::from_secs(366 * 24 * 60 * 60);
-/// Limits of the duration of one attempt.
-const MIN_TIMEOUT: Duration = Duration::from_secs(1);
-const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
-/// Maximum number of attempts.
-const MAX_ATTEMPTS: u32 = 20;
 
 /// A background job of an application: a scheduled one of a resource, or one that code queues, added by `App::job`.
 #[derive(Clone, Copy)]
@@ -184,7 +177,6 @@ impl Jobs {
         let mut names = HashSet::new();
         for job in &all {
             let problem = |what: String| Err(Error::internal(format!("job `{}`: {what}", job.name)));
-            let is_interval = |every: Duration| (MIN_INTERVAL..=MAX_INTERVAL).contains(&every);
             let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
             if job.name.is_empty() || job.name.len() > MAX_NAME || !job.name.chars().all(is_word) {
                 return problem(format!("a name has 1 to {MAX_NAME} characters of a-z, 0-9 and _"));
@@ -192,14 +184,14 @@ impl Jobs {
             if !names.insert(job.name) {
                 return problem("the application has two jobs of this name".into());
             }
-            if job.every.is_some_and(|every| !is_interval(every)) {
-                return problem("an interval is from 10 seconds to 366 days".into());
+            if job.every.is_some_and(|every| !INTERVALS.contains(&every)) {
+                return problem(format!("an interval is from {INTERVALS_TEXT}"));
             }
-            if !(MIN_TIMEOUT..=MAX_TIMEOUT).contains(&job.timeout) {
-                return problem("a timeout is from 1 second to 24 hours".into());
+            if !TIMEOUTS.contains(&job.timeout) {
+                return problem(format!("a timeout is from {TIMEOUTS_TEXT}"));
             }
-            if !(1..=MAX_ATTEMPTS).contains(&job.max_attempts) {
-                return problem(format!("the number of attempts is from 1 to {MAX_ATTEMPTS}"));
+            if !ATTEMPTS.contains(&job.max_attempts) {
+                return problem(format!("the number of attempts is from {} to {}", ATTEMPTS.start(), ATTEMPTS.end()));
             }
         }
         Ok(Jobs { all, wake: Notify::new(), metrics })

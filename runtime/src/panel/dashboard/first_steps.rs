@@ -80,11 +80,8 @@ fn central(catalog: &Catalog) -> Option<&Entry> {
     let own = || catalog.entries().iter().filter(|entry| !navigation::is_administration(entry) && !entry.is_attached());
     let refers = |from: &Entry, to: &Entry| {
         let leads = |kind: Kind| match kind {
-            Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => {
-                resource == to.meta.name
-            }
             Kind::PolymorphicType { type_names } => type_names.contains(&to.meta.type_name),
-            _ => false,
+            kind => kind.referred() == Some(&to.meta.name),
         };
         from.meta.name != to.meta.name && from.meta.fields.iter().any(|field| leads(field.kind))
     };

@@ -47,29 +47,25 @@ pub(super) fn of(request: &PanelRequest<'_>, entry: &Entry) -> Vec<Column> {
         visible: &|_| None,
         relative_to: &relative_to,
     };
-    let mut found = Vec::new();
-    for via in entry.meta.fields.iter().filter(|field| request.may_read_field(entry, field)) {
-        let Kind::Ref { resource } = via.kind else { continue };
+    let one = entry.meta.fields.iter().filter(|field| request.may_read_field(entry, field)).filter_map(|via| {
+        let Kind::Ref { resource } = via.kind else { return None };
         let relation = via.name.strip_suffix("_id").unwrap_or(via.name);
-        let target = catalog.linked(resource);
+        Some((relation.to_owned(), labels::field(via), catalog.linked(resource)))
+    });
+    let many = planner.relations_to_several().map(|(relation, target)| {
+        let relation = snake(relation);
+        let label = labels::from_name(&relation);
+        (relation, label, target)
+    });
+    let mut found = Vec::new();
+    for (relation, label, target) in one.chain(many) {
         for field in target.meta.fields {
             let name = format!("{relation}.{}", field.name);
             if planner.meaning(&name).is_none() {
                 continue;
             }
             let column = columns::of_field(catalog, target, field);
-            let label = format!("{}: {}", labels::field(via), column.label);
-            found.push(Column { name, label, sortable: false, ..column }.with_script_json(catalog));
-        }
-    }
-    for (relation, target) in planner.filterable_relations() {
-        for field in target.meta.fields {
-            let name = format!("{}.{}", snake(relation), field.name);
-            if planner.meaning(&name).is_none() {
-                continue;
-            }
-            let column = columns::of_field(catalog, target, field);
-            let label = format!("{}: {}", labels::from_name(&snake(relation)), column.label);
+            let label = format!("{label}: {}", column.label);
             found.push(Column { name, label, sortable: false, ..column }.with_script_json(catalog));
         }
     }

@@ -41,8 +41,7 @@ impl FieldError {
     ) -> FieldError {
         let separators = Separators::of(&request.locale.numbers);
         if let Some(title) = input::unmatched_name(refused.kind, refused.value) {
-            let (Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. }) = refused.kind
-            else {
+            let Some(resource) = refused.kind.referred() else {
                 return FieldError::Sentence(text!("No record is called {name}.", name = title));
             };
             let meta = request.state.catalog.linked(resource).meta;

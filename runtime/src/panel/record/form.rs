@@ -132,8 +132,8 @@ async fn load_names(
     }
     let mut names = DisplayNames::load_for_fields(request, target.entry, &fields, &records).await?;
     for field in &fields {
-        if let (Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. }, Some(title)) =
-            (field.kind, input::unmatched_name(field.kind, &record[field.name]))
+        if let (Some(resource), Some(title)) =
+            (field.kind.referred(), input::unmatched_name(field.kind, &record[field.name]))
         {
             names.look_up_shared(request, resource, title).await;
         }

@@ -30,13 +30,8 @@ pub(crate) fn script_type(kind: Kind) -> &'static str {
 
 /// The URL of the suggestions for a reference field, if the user may list the referenced resource.
 pub(crate) fn suggestion_url(request: &PanelRequest<'_>, field: Option<&'static FieldMeta>) -> Option<String> {
-    match field?.kind {
-        Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => {
-            let referenced = request.state.catalog.linked(resource);
-            display_name::is_listable(request, referenced).then(|| suggestion::url_of(referenced))
-        }
-        _ => None,
-    }
+    let referenced = request.state.catalog.linked(field?.kind.referred()?);
+    display_name::is_listable(request, referenced).then(|| suggestion::url_of(referenced))
 }
 
 /// The URL of the suggestions for the input of a field: of a reference, or of a text that another resource must contain.
@@ -85,10 +80,7 @@ pub(crate) fn condition_value(
     let kind = column.map_or(Kind::Text, |column| column.kind);
     let choices = column.and_then(|column| choices::for_column(&request.state.catalog, column));
     let suggestion_url = suggestion_url(request, column.and_then(|column| column.field));
-    let referenced = match kind {
-        Kind::Ref { resource } | Kind::RefList { resource } | Kind::Links { resource, .. } => Some(resource),
-        _ => None,
-    };
+    let referenced = kind.referred().copied();
     match (reads, choices) {
         (Some(Reads::Switch), _) => html! { input type="hidden" name=(name) value=(row.value); },
         (Some(Reads::Value), Some(choices)) => select(name, None, &choices, &row.value, true, label),

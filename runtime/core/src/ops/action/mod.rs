@@ -2,7 +2,7 @@
 
 pub mod external;
 mod from_code;
-pub mod transition;
+pub mod rule;
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
     if let (Some(rule), Some(id)) = (&call.action.rule, call.id)
         && rule.is_complete()
     {
-        return transition::run(context, entry, &call, (id, rule)).await;
+        return rule::run(context, entry, &call, (id, rule)).await;
     }
     let handler = context.route(entry).actions.iter().find(|(known, _)| *known == name).map(|(_, handler)| *handler);
     let handler = handler.ok_or_else(|| Error::internal(format!("nothing implements the action `{name}`")))?;
@@ -78,7 +78,7 @@ pub async fn run(context: &Context<'_>, entry: &Entry, call: ActionCall<'_>) -> 
         (ActionHandler::Record(run), Some(id)) => {
             let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
             if let Some(rule) = &call.action.rule {
-                transition::check_changes(context, rule, &changes).await?;
+                rule::check_changes(context, rule, &changes).await?;
             }
             let input = parameters(context, &call).await?;
             let before = changes.values().to_vec();
@@ -119,7 +119,7 @@ async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i
         row_access::check_changeable(context, entry, id).await?;
     }
     update::check_version(context, entry, id, call.conditions).await?;
-    transition::check(context, entry.meta, RouteOperation::Action(call.action), &row).await?;
+    rule::check(context, entry.meta, RouteOperation::Action(call.action), &row).await?;
     Ok(row)
 }
 

@@ -1,18 +1,16 @@
 //! Expressions that give a field a value: defaults of a new record, and what an action sets.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use sea_orm::Value;
 
-use sea_orm::{QueryResult, Value};
-
-use super::changeset::{Changes, stored_named};
+use super::changeset::Changes;
 use super::computed_fields::stored;
 use super::read_value_of;
+use super::referred_records::ReferredRecords;
 use crate::error::{Error, Result};
 use crate::expression::{self, Field, Node};
 use crate::field_type::null;
 use crate::meta::{FieldMeta, ResourceMeta};
-use crate::ops::{Context, records, visibility};
+use crate::ops::{Context, visibility};
 
 /// Sets the fields of a new record whose default is an expression and that neither the client nor code has set, each after those
 /// that it names. The other fields have their values. Fields over values with errors are left out.
@@ -71,11 +69,9 @@ pub async fn value(
 ) -> Result<Result<Value, String>> {
     let needs_day = contains(node, |part| *part == Node::Today);
     let request = context.request(needs_day.then_some("today")).await?;
-    let referred = ReferredRecords::load(context, changes, node).await?;
-    let current = |other: &Field| match &other.via {
-        None => changes.current(&other.name),
-        Some(via) => referred.value(&via.field, &other.name),
-    };
+    // A record that the caller cannot see has no values, so that a default does not tell of it.
+    let referred = ReferredRecords::load(context, changes, node, |entry| visibility::visible(context, entry)).await?;
+    let current = |other: &Field| referred.current(changes, other);
     Ok(match expression::value(node, &request, &current)? {
         None => Ok(null(field.kind)),
         Some(value) => match stored(field.kind, value) {
@@ -89,37 +85,4 @@ fn contains(node: &Node, is_wanted: impl Fn(&Node) -> bool) -> bool {
     let mut found = false;
     node.visit(&mut |part| found |= is_wanted(part));
     found
-}
-
-/// The records that references of a record lead to, by the field of the reference. One that the caller cannot see has no
-/// values, so that a default does not tell of it.
-struct ReferredRecords {
-    rows: HashMap<String, (&'static [FieldMeta], Arc<QueryResult>)>,
-}
-
-impl ReferredRecords {
-    async fn load(context: &Context<'_>, changes: &Changes, node: &Node) -> Result<ReferredRecords> {
-        let mut vias = Vec::new();
-        node.visit(&mut |part| {
-            if let Node::Field(Field { via: Some(via), .. }) = part
-                && !vias.contains(&via)
-            {
-                vias.push(via);
-            }
-        });
-        let mut rows = HashMap::new();
-        for via in vias {
-            let Some(Value::BigInt(Some(id))) = changes.current(&via.field)? else { continue };
-            let entry = context.catalog().linked(&via.resource);
-            let visible = visibility::visible(context, entry);
-            if let Some(row) = records::load(context, entry, id, &visible, false).await? {
-                rows.insert(via.field.clone(), (entry.meta.fields, row));
-            }
-        }
-        Ok(ReferredRecords { rows })
-    }
-
-    fn value(&self, via: &str, name: &str) -> Result<Option<Value>> {
-        self.rows.get(via).map_or(Ok(None), |(fields, row)| stored_named(row, fields, name))
-    }
 }

@@ -11,6 +11,7 @@ pub mod embedded;
 pub mod expressions;
 pub mod json_field;
 pub mod references;
+pub mod referred_records;
 pub mod rules;
 pub mod unique;
 

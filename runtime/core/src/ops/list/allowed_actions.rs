@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::catalog::Entry;
 use crate::error::Result;
 use crate::meta::ActionMeta;
-use crate::ops::action::transition::refusal_of_row;
+use crate::ops::action::rule::refusal_of_row;
 use crate::ops::endpoints::RouteOperation;
 use crate::ops::input::checks::frozen_by;
 use crate::ops::row_access::NOT_CHANGEABLE;

@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, Entry};
 use crate::custom_field::{self, Definition};
 use crate::error::{Error, Result};
 use crate::ops::Context;
-use crate::ops::action::transition::check_first_state;
+use crate::ops::action::rule::check_first_state;
 use crate::ops::audit;
 use crate::ops::hooks::{self, RunningHook};
 use crate::ops::input::body::Body;

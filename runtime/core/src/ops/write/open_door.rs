@@ -18,18 +18,9 @@ use crate::suggest::hint;
 pub async fn create(context: &Context<'_>, entry: &Entry, door: &PublicMeta, body: &Body<'_>) -> Result<i64> {
     let is_listed = |name: &str| door.create.contains(&name);
     let fields = body.fields.iter().filter(|(name, _)| is_listed(name)).cloned().collect();
-    let listed = Body { fields, outside: Vec::new() };
+    let listed = Body { fields, outside: body.outside.iter().filter(|name| is_listed(name)).cloned().collect() };
     let mut changes = create::read(context, entry, &listed, None, &[])?;
     let label = entry.meta.label.to_lowercase();
-    let misplaced = |name: &str| {
-        let message = format!("is outside of `{}`: move it inside", entry.meta.name);
-        is_listed(name).then_some(message)
-    };
-    for name in &body.outside {
-        if let Some(message) = misplaced(name) {
-            changes.errors.add(name.to_string(), message);
-        }
-    }
     let fields = body.fields.iter().map(|(name, _)| name);
     for name in fields.chain(&body.outside).filter(|name| !is_listed(name)) {
         let hint = hint(name, door.create.iter().copied());

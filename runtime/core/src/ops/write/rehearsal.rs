@@ -164,7 +164,9 @@ impl Rehearsal {
         if let (true, Some(id)) = (errors.is_empty() && changes.is_empty(), id) {
             return Ok(Verdict::Unchanged(id));
         }
-        if let (true, Err(error)) = (errors.is_empty(), row_access::check_rehearsed(context, entry, changes).await) {
+        if errors.is_empty()
+            && let Err(error) = row_access::check_rehearsed(context, entry, changes).await
+        {
             errors.merge(refusal(error)?);
         }
         if errors.is_empty() {

@@ -12,7 +12,7 @@ use crate::custom_field;
 use crate::error::{Error, Result};
 use crate::meta::{Access, FieldMeta};
 use crate::ops::Context;
-use crate::ops::action::transition::immutable_message;
+use crate::ops::action::rule::immutable_message;
 use crate::ops::audit;
 use crate::ops::etag::Preconditions;
 use crate::ops::hooks::RunningHook;
