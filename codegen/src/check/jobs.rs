@@ -35,6 +35,9 @@ fn duration(written: &Name, what: &str, limits: &str, range: &RangeInclusive<Dur
 
 /// `write 5m` for `5 minutes`.
 fn suggestion(written: &str) -> String {
+    if written.contains('.') {
+        return "write a whole number in a smaller unit, such as `90m`".to_owned();
+    }
     let digits: String = written.chars().filter(char::is_ascii_digit).collect();
     let unit = written.chars().find(|c| c.is_ascii_alphabetic()).map(|c| c.to_ascii_lowercase());
     let likely = unit.map(|unit| format!("{digits}{unit}")).filter(|text| seconds(text).is_some());

@@ -170,7 +170,8 @@ fn states(field: &Field, action: &Action, (transition, rule): (&StateChange, &Ac
 fn set((schema, resource): (&Schema, &Resource), name: &Name, value: &Spanned<SetValue>, problems: &mut Problems) {
     let Some(field) = named(resource, name, "`set`", problems) else { return };
     let refused = if resource.state_field.as_ref().is_some_and(|state| state.value == name.value) {
-        Some((format!("`{}` is the state, which `to` sets", name.value), "remove it from `set`"))
+        let message = format!("`{}` is the state, which only transitions change", name.value);
+        Some((message, "remove it from `set`; a transition of `states` sets it with `to`"))
     } else if reserved::SERVER_FIELDS.contains(&name.as_str()) {
         Some((format!("the server sets `{}`", name.value), "remove it from `set`"))
     } else if field.value().is_some() {
@@ -200,7 +201,7 @@ fn set((schema, resource): (&Schema, &Resource), name: &Name, value: &Spanned<Se
         problems.push(Diagnostic::new(Code::TransitionSet, value.span, message, label).help(help));
     } else if let SetValue::Literal(text) = &value.value {
         own_rules(field, "value", text, value.span, problems);
-        unique_value(field, "value", value.span, problems);
+        unique_value(field, "set", value.span, problems);
     }
 }
 

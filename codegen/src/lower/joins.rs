@@ -91,8 +91,10 @@ fn refusal(declared: &Declared<'_>, syntax: &Syntax, sources: &Sources, made: &B
     let written = field.name.as_str();
     let problem = |message: String, label: &str| Diagnostic::new(Code::LinkName, field.name.span, message, label);
     if naming::singular(written).is_none() {
-        let help = format!("for example `{}`: clients then send `{}`", naming::plural(written), to_ids(written));
-        return Some(problem(format!("`{written}` is not a plural"), "names one record").help(help));
+        let other = declared.resource.as_str();
+        let help = format!("for example `{}`: clients then send `{}`", naming::plural(other), to_ids(other));
+        let message = format!("`{written}` is not a regular plural, and clients send the ids under its singular");
+        return Some(problem(message, "no singular").help(help));
     }
     (to(written) == by(name.as_str())).then(|| {
         let message = format!("both ends of `{join}` would be `{}`", to(written));

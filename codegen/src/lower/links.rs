@@ -100,18 +100,20 @@ impl Links {
         };
         let referring: Vec<&str> =
             link.references.iter().filter(|(_, to)| to == name).map(|(field, _)| field.as_str()).collect();
-        let (message, help) = match referring.as_slice() {
+        let (label, message, help) = match referring.as_slice() {
             [only] => return Some(Spanned::new((*only).to_owned(), resource.span)),
             [] => (
+                "not referred to",
                 format!("no field of `{}` refers to `{name}`", resource.value),
                 format!("add a field such as `{name}_id: {{ type: ref({name}), required: true }}`"),
             ),
             several => (
+                "ambiguous reference",
                 format!("several fields of `{}` refer to `{name}`", resource.value),
                 format!("name one of them: `by: {}`", several.join("` or `by: ")),
             ),
         };
-        problems.push(Diagnostic::new(Code::ByField, resource.span, message, "ambiguous reference").help(help));
+        problems.push(Diagnostic::new(Code::ByField, resource.span, message, label).help(help));
         None
     }
 }

@@ -106,7 +106,10 @@ impl Reader<'_> {
         let (event, span) = self.events.pop()?;
         if event.tag().is_some() || event.anchor_id().is_some_and(|id| id > 0) {
             let span = self.mark_before(span).unwrap_or_else(|| self.first_line(span));
-            self.refuse(span, "anchors and tags are not supported", "ignored");
+            let help = "for a condition, write `not (…)`; put text that begins with `!` or `&` in quotes";
+            let message = "anchors and tags are not supported";
+            let problem = Diagnostic::new(Code::Unreadable, span, message, "ignored").help(help);
+            self.problems.push(problem);
         }
         let value = match event {
             Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() || span.start == span.end => Value::Null,

@@ -123,8 +123,23 @@ fn brackets(text: &str, start: usize, at: usize, problem: &str) -> Option<String
         let name = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
         return Some(format!("put text with a colon in quotes: `{name}: \"{value}: …\"`"));
     }
+    if let Some(quoted) = unquoted_expression(written, &text[at..]) {
+        return Some(format!("put an expression with brackets or quotes in double quotes: `{quoted}`"));
+    }
     let key = written.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
     (!key.is_empty()).then(|| format!("add a comma before `{key}`"))
+}
+
+/// `where: status in [open, pending]` in a flow mapping: YAML reads the bracket as a list.
+fn unquoted_expression(written: &str, rest: &str) -> Option<String> {
+    let line = written.rsplit('\n').next()?;
+    let (before, value) = line.rsplit_once(": ")?;
+    let key = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+    let is_operator =
+        value.split_whitespace().last().is_some_and(|word| matches!(word, "in" | "=" | "!=" | "<" | ">" | "<=" | ">="));
+    let is_compared = value.contains(" = ") || value.contains(" != ") || value.contains(" in ");
+    let opens = rest.starts_with(['[', '\'', '"']);
+    (!key.is_empty() && (is_operator && opens || is_compared)).then(|| format!("{key}: \"{value} …\""))
 }
 
 /// `string[20]` in a flow mapping: YAML reads the bracket as a list.

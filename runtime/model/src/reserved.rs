@@ -24,6 +24,9 @@ pub fn is_never_a_name(name: &str) -> bool {
 /// Fields that the server adds to a record.
 pub const SERVER_FIELDS: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
 
+/// Names that expressions have for the request. A field of this name would take their place.
+pub const REQUEST_NAMES: &[&str] = &["caller", "now", "today"];
+
 /// Columns that every table of PostgreSQL has.
 pub const SYSTEM_COLUMNS: &[&str] = &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
 

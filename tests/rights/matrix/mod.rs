@@ -21,6 +21,8 @@ mod valid;
 mod world;
 mod writes;
 
+use std::process::Command;
+
 use self::exceptions::is_export;
 use self::fixture::Vaults;
 use self::marker::Variant;
@@ -34,6 +36,14 @@ on_both!(no_answer_tells_of_what_its_caller_may_not_see, every_door_of_the_serve
 
 /// Values in the requests of the callers that write, which no record has.
 const OWN_VALUES: usize = 900;
+
+#[test]
+fn planted_leaks_apply_to_the_code() {
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let patch = "tests/rights/matrix/planted.patch";
+    let output = Command::new("git").args(["apply", "--check", patch]).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
 
 async fn every_door_of_the_server_is_in_the_matrix(server: Vaults) {
     let unknown = doors::unknown(&server).await;

@@ -41,6 +41,11 @@ impl Scope for Names<'_> {
         self.fields.iter().filter(|field| field.is_column()).map(|field| field.name.value.clone()).collect()
     }
 
+    fn referred(&self, name: &str) -> Option<String> {
+        let field = self.fields.iter().find(|field| field.name.value == name)?;
+        field.kind.target().map(|target| target.value.clone())
+    }
+
     fn reference(&self, name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
         let is_named = |field: &&Field| field.name.value == name || field.name.value.strip_suffix("_id") == Some(name);
         let field = self.fields.iter().find(is_named)?;

@@ -111,12 +111,17 @@ fn keyword_help(kind: &Kind, word: &str) -> String {
 pub fn unique_value(field: &Field, what: &str, span: Span, problems: &mut Problems) {
     if let Some(rule) = field.rules.iter().find(|rule| rule.value == Rule::Unique) {
         let message = format!(
-            "the {what} of `{}` breaks its rule `unique`: the second record has the same value",
+            "the {} of `{}` breaks its rule `unique`: the second record has the same value",
+            if what == "set" { "value" } else { what },
             field.declared
         );
+        let help = match what {
+            "set" => format!("remove `{}` from `set`", field.declared),
+            _ => format!("remove `{what}`; with `nullable: true`, any number of records have no value"),
+        };
         let problem = Diagnostic::new(Code::DefaultBreaksRule, span, message, "breaks the rule")
             .related(rule.span, "by this rule")
-            .help(format!("remove `{what}`; with `nullable: true`, any number of records have no value"));
+            .help(help);
         problems.push(problem);
     }
 }

@@ -6,7 +6,7 @@ use charter_model::{Keyword, naming};
 
 use crate::check::scopes;
 use crate::diagnostic::{Code, Diagnostic, Problems};
-use crate::model::{ActionOutput, Field, IncludeTarget, Name, Resource, Schema};
+use crate::model::{ActionOutput, Field, IncludeTarget, Kind, Name, Resource, Schema, Type};
 use crate::platform;
 use crate::source::Span;
 
@@ -159,9 +159,13 @@ fn report_repeated(resource: &Resource, fields: &[Field], problems: &mut Problem
         if resource.under.as_ref().is_some_and(|under| under.field == field.name.value) {
             problem = problem.help("`under` adds this field to the resource; remove the declaration");
         } else if let Some(one) = polymorphic {
-            let help =
-                format!("`{0}` refers to several resources and adds the fields `{0}_type` and `{0}_id`", one.declared);
-            problem = problem.help(help);
+            let (declared, name) = (&one.declared, &one.name.value);
+            problem = problem.help(match one.kind {
+                Kind::Known(Type::Links { .. }) => {
+                    format!("`{declared}` has the ids of the linked records under `{name}`; remove the declaration")
+                }
+                _ => format!("`{declared}` refers to several resources and adds `{declared}_type` and `{declared}_id`"),
+            });
         }
         problems.push(problem);
     }

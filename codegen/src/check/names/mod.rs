@@ -7,7 +7,9 @@ pub mod paths;
 pub(super) mod plurals;
 
 use charter_model::naming::{self, MAX_NAME_LENGTH};
-use charter_model::reserved::{CUSTOM_FIELD_RELATION, LIST_META, SERVER_FIELDS, STATEMENT_PREFIX, SYSTEM_COLUMNS};
+use charter_model::reserved::{
+    CUSTOM_FIELD_RELATION, LIST_META, REQUEST_NAMES, SERVER_FIELDS, STATEMENT_PREFIX, SYSTEM_COLUMNS,
+};
 use charter_model::{Predicate, reserved};
 
 use super::{ScopeOf, actions, scopes};
@@ -143,6 +145,10 @@ fn field_name(resource: &Resource, field: &Field, what: ScopeOf, problems: &mut 
     } else if what == ScopeOf::Record && SYSTEM_COLUMNS.contains(&name.as_str()) {
         let message = format!("`{}` is a system column of PostgreSQL", name.value);
         problems.push(Diagnostic::new(Code::ReservedName, name.span, message, "reserved").help("choose another name"));
+    } else if what == ScopeOf::Record && REQUEST_NAMES.contains(&name.as_str()) {
+        let message = format!("`{}` has a meaning of its own in expressions", name.value);
+        let problem = Diagnostic::new(Code::ReservedName, name.span, message, "reserved");
+        problems.push(problem.help("choose another name"));
     } else if what == ScopeOf::Record && name.value.starts_with(STATEMENT_PREFIX) {
         statement_prefix(&name, problems);
     } else if what == ScopeOf::Record && field.name.value == resource.name.value {
@@ -210,7 +216,10 @@ pub fn snake_case(what: &str, name: &Name, problems: &mut Problems) {
 fn is_free(what: &str, name: &str) -> bool {
     match what {
         "a field" => {
-            !reserved::is_never_a_name(name) && !SERVER_FIELDS.contains(&name) && !SYSTEM_COLUMNS.contains(&name)
+            !reserved::is_never_a_name(name)
+                && !SERVER_FIELDS.contains(&name)
+                && !SYSTEM_COLUMNS.contains(&name)
+                && !REQUEST_NAMES.contains(&name)
         }
         "an action" => actions::reserved(name).is_none(),
         "a resource" => !reserved::is_keyword(name) && !platform::is_served(name),

@@ -4,6 +4,7 @@ use charter_model::{FieldOption, Keyword, OnDelete};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Name, Resource, Schema, Type};
+use crate::platform;
 
 pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     // The check of the links reports the two ends of pairs.
@@ -61,7 +62,10 @@ fn misfit(schema: &Schema, resource: &Resource, field: &Field, word: &Name, effe
         OnDelete::Cascade if resource.soft_delete && !target.soft_delete => {
             let of = &target.name.value;
             let message = format!("a deleted `{name}` stays in the table and would refer to a `{of}` that is gone");
-            let help = format!("add `delete: soft` to `{of}`, remove it from `{name}`, or use `restrict`");
+            let help = match platform::is_served(of) {
+                true => "use `restrict` or `clear`".to_owned(),
+                false => format!("add `delete: soft` to `{of}`, remove it from `{name}`, or use `restrict`"),
+            };
             Some(problem(message, "soft-deleted records keep their reference").help(help))
         }
         _ => None,

@@ -27,6 +27,12 @@ impl Scope for Names<'_> {
         self.fields.iter().filter(|field| field.is_column()).map(|field| field.name.to_owned()).collect()
     }
 
+    fn referred(&self, name: &str) -> Option<String> {
+        let field = self.fields.iter().find(|field| field.name == name)?;
+        let Kind::Ref { resource } = field.kind else { return None };
+        Some(resource.to_owned())
+    }
+
     fn reference(&self, name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
         let is_named = |field: &&FieldMeta| field.name == name || field.name.strip_suffix("_id") == Some(name);
         let field = self.fields.iter().find(is_named)?;

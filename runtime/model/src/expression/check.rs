@@ -19,6 +19,11 @@ pub trait Scope {
     /// The names of all fields, for suggestions.
     fn names(&self) -> Vec<String>;
 
+    /// The resource whose ids a field has; none for a field of another type.
+    fn referred(&self, _name: &str) -> Option<String> {
+        None
+    }
+
     /// The reference of this name, which may be without its `_id`, with the fields of the record that it leads to.
     fn reference(&self, _name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
         None
@@ -34,6 +39,9 @@ pub trait Scope {
         false
     }
 }
+
+/// The resource of the callers.
+const USER: &str = "user";
 
 /// Parses a text, and checks that it is a condition.
 ///
@@ -126,6 +134,27 @@ impl Checker<'_> {
         }
     }
 
+    /// Refuses ids of different resources: they are equal by chance.
+    pub(super) fn same_resource(&self, one: &Syntax, two: &Syntax, span: &Range<usize>) -> Result<(), Mistake> {
+        let (Some(first), Some(second)) = (self.referred(one), self.referred(two)) else { return Ok(()) };
+        if first == second {
+            return Ok(());
+        }
+        let message = format!("an id of a `{first}` is compared with one of a `{second}`");
+        Err(Mistake::new(span.clone(), message)
+            .help("compare ids of one resource: the numbers are equal only by chance"))
+    }
+
+    /// The resource whose id a part is.
+    fn referred(&self, part: &Syntax) -> Option<String> {
+        match &part.form {
+            Form::Name(name) => self.scope.referred(name),
+            Form::Step(first, second) if first == "caller" && second == "id" => Some(USER.to_owned()),
+            Form::Step(first, second) => self.scope.reference(first)?.1.referred(second),
+            _ => None,
+        }
+    }
+
     /// A part that must have a type.
     pub(super) fn of(&self, syntax: &Syntax, wanted: &Type) -> Result<Node, Mistake> {
         let (node, found) = self.typed(syntax)?;
@@ -144,7 +173,11 @@ impl Checker<'_> {
             (node, Type::Number(digits)) => Ok((node, digits)),
             (_, other) => {
                 let message = format!("this is {}, and a number is needed", other.name());
-                Err(Mistake::new(syntax.span.clone(), message))
+                let mistake = Mistake::new(syntax.span.clone(), message);
+                Err(match other {
+                    Type::Date | Type::Timestamp => mistake.help("a duration has a unit: `+ 7 days`, `- 12 hours`"),
+                    _ => mistake,
+                })
             }
         }
     }

@@ -38,8 +38,9 @@ impl Checker<'_> {
     ) -> Result<Typed, Mistake> {
         let ((first, kind), (second, other)) = self.pair(one, two)?;
         if !kind.is_like(&other) {
-            return Err(Mistake::new(span, format!("{} is compared with {}", kind.name(), other.name())));
+            return Err(unlike(span, &kind, &other));
         }
+        self.same_resource(one, two, &span)?;
         if comparison.is_order() && !kind.has_order() {
             let mistake = Mistake::new(span, format!("{} has no order", kind.name()));
             return Err(mistake.help("only numbers, dates and times have an order that both databases share"));
@@ -69,9 +70,9 @@ impl Checker<'_> {
             }
             let (node, own) = self.compared(other, Some(&kind))?;
             if !kind.is_like(&own) {
-                let message = format!("{} is compared with {}", kind.name(), own.name());
-                return Err(Mistake::new(other.span.clone(), message));
+                return Err(unlike(other.span.clone(), &kind, &own));
             }
+            self.same_resource(one, other, &other.span)?;
             found.push((node, own));
         }
         let Type::Number(digits) = kind else {
@@ -89,5 +90,15 @@ impl Checker<'_> {
             _ => node,
         });
         Ok((Node::In(widen(first, digits, all.places).into(), others.collect()), Type::Boolean))
+    }
+}
+
+fn unlike(span: Range<usize>, one: &Type, two: &Type) -> Mistake {
+    let mistake = Mistake::new(span, format!("{} is compared with {}", one.name(), two.name()));
+    match (one, two) {
+        (Type::Date, Type::Number(_) | Type::Text) | (Type::Number(_) | Type::Text, Type::Date) => {
+            mistake.help("write a date as `date '2026-03-21'`")
+        }
+        _ => mistake,
     }
 }

@@ -84,7 +84,8 @@ fn quoted(rest: &str, at: usize) -> Result<(Token, usize), Mistake> {
             return Ok((Token::Text(content), index + 1));
         }
     }
-    Err(Mistake::new(at..at + rest.len(), "the text has no closing quote").help("write `'` after it"))
+    Err(Mistake::new(at..at + rest.len(), "the text has no closing quote")
+        .help("write `'` after it; YAML reads ` #` as a comment unless the whole expression is in double quotes"))
 }
 
 fn unknown(character: char, at: usize) -> Mistake {

@@ -31,7 +31,7 @@ pub static FACTS: TypeFacts = TypeFacts {
     family: Some("date"),
     takes_now: true,
     is_temporal: true,
-    literal: |key, _| timestamp::literal(key),
+    literal,
     value: Some(value),
     format: Some(TextFormat { name: "date", pattern: None, example: "2026-03-21", later: "2026-03-22" }),
     input: Some("date"),
@@ -40,4 +40,13 @@ pub static FACTS: TypeFacts = TypeFacts {
 
 fn value(text: &str) -> Result<(), Misfit> {
     Misfit::unless(is_day(text), text, "a calendar date", "2026-03-21")
+}
+
+fn literal(key: &str, text: &str) -> Result<(), Misfit> {
+    match key {
+        "default" | "set" if is_day(text) => {
+            Err(Misfit::new("a fixed day is an expression", format!("write `\"date '{text}'\"`")))
+        }
+        _ => timestamp::literal(key),
+    }
 }
