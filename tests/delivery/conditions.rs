@@ -1,4 +1,7 @@
-//! Conditions of webhooks: `when` is checked when a webhook is written, and evaluated when an event is fanned out.
+//! Conditions of webhooks: `when` is checked when a webhook is written, and evaluated when an event is fanned out and before
+//! each attempt.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -12,7 +15,10 @@ on_both!(
     condition_must_be_valid_for_the_resource_of_each_event,
     event_of_a_large_record_is_sent_without_its_condition,
     recovery_queues_only_events_that_meet_the_condition,
-    webhook_is_disabled_when_its_condition_is_no_longer_valid,
+    deliveries_of_an_invalid_condition_fail_until_it_is_corrected,
+    deliveries_wait_for_a_server_that_knows_the_field_of_a_condition,
+    webhook_is_disabled_when_its_condition_was_invalid_for_72_hours,
+    corrected_condition_applies_to_pending_deliveries,
     condition_names_only_fields_that_its_user_may_read,
 );
 
@@ -162,12 +168,65 @@ async fn recovery_queues_only_events_that_meet_the_condition(server: Server) {
     assert_eq!(sent(&server).await, ["product.created Failed", "product.created Missed"]);
 }
 
-async fn webhook_is_disabled_when_its_condition_is_no_longer_valid(server: Server) {
+/// Sets the condition without its check, as an upgrade of the application that removes the field of it does.
+async fn set_condition(server: &Server, when: &str) {
+    server.sql(&format!("UPDATE webhooks SET \"when\" = '{when}'")).await;
+}
+
+async fn statuses(server: &Server) -> Vec<String> {
+    server.texts("SELECT status AS text FROM webhook_deliveries ORDER BY event_id").await
+}
+
+async fn deliveries_of_an_invalid_condition_fail_until_it_is_corrected(server: Server) {
     let admin = server.admin();
     let webhook = subscribed(&admin, &["product.created"], "weight > 10").await;
     let path = format!("/webhooks/{}", webhook["id"]);
-    // As after an upgrade of the application that removes the field.
-    server.sql("UPDATE webhooks SET \"when\" = 'wait > 10'").await;
+    set_condition(&server, "wait > 10").await;
+    product(&admin, "Heavy", "11").await;
+    product(&admin, "Light", "9").await;
+    assert_eq!(sent(&server).await, Vec::<String>::new());
+    let shown = admin.get(&path).await.record("webhook");
+    assert_eq!((&shown["is_active"], &shown["disabled_reason"]), (&json!(true), &Value::Null));
+    assert!(shown["failing_since"].is_string(), "{shown}");
+    let logs = admin.get(&format!("{path}/logs")).await.records("logs");
+    let reason = "`when` is not valid for product at character 1: there is no field `wait`";
+    assert!(logs.len() == 2 && logs[0]["error"].as_str().is_some_and(|error| error.starts_with(reason)), "{logs:?}");
+    // The same condition is not accepted again, and the correction ends the streak of failures.
+    let refused = admin.put(&path, json!({ "events": ["product.created", "product.updated"] })).await;
+    assert!(refused.invalid("when").contains("there is no field `wait`"), "{}", refused.text);
+    let corrected = admin.put(&path, json!({ "when": "weight > 10" })).await.record("webhook");
+    assert_eq!(corrected["failing_since"], Value::Null);
+    server.state.clock.advance(Duration::from_secs(60));
+    assert_eq!(sent(&server).await, ["product.created Heavy"]);
+    assert_eq!(statuses(&server).await, ["delivered", "cancelled"]);
+}
+
+async fn deliveries_wait_for_a_server_that_knows_the_field_of_a_condition(server: Server) {
+    let admin = server.admin();
+    subscribed(&admin, &["product.created"], "weight > 10").await;
+    // This server is one of the former version, and the next one to which the retry belongs knows the field.
+    set_condition(&server, "mass > 10").await;
+    product(&admin, "Heavy", "11").await;
+    assert_eq!(sent(&server).await, Vec::<String>::new());
+    assert_eq!(count(&server, "webhooks WHERE is_active AND \"when\" = 'mass > 10'").await, 1);
+    assert_eq!(statuses(&server).await, ["pending"]);
+    set_condition(&server, "weight > 10").await;
+    server.state.clock.advance(Duration::from_secs(60));
+    assert_eq!(sent(&server).await, ["product.created Heavy"]);
+}
+
+async fn webhook_is_disabled_when_its_condition_was_invalid_for_72_hours(server: Server) {
+    let admin = server.admin();
+    let webhook = subscribed(&admin, &["product.created"], "weight > 10").await;
+    let path = format!("/webhooks/{}", webhook["id"]);
+    set_condition(&server, "wait > 10").await;
+    // Less than a day, because a gap of more than 24 hours ends the streak.
+    for _ in 0..4 {
+        product(&admin, "Heavy", "11").await;
+        assert_eq!(sent(&server).await, Vec::<String>::new());
+        assert_eq!(admin.get(&path).await.record("webhook")["is_active"], true);
+        server.state.clock.advance(Duration::from_secs(23 * 3600));
+    }
     product(&admin, "Heavy", "11").await;
     assert_eq!(sent(&server).await, Vec::<String>::new());
     let shown = admin.get(&path).await.record("webhook");
@@ -180,7 +239,20 @@ async fn webhook_is_disabled_when_its_condition_is_no_longer_valid(server: Serve
     admin.put(&path, json!({ "is_active": true, "when": "weight > 10" })).await.ok();
     let since = json!({ "since": webhook["created_at"] });
     admin.post(&format!("{path}/recover"), since).await.ok();
+    assert_eq!(sent(&server).await, ["product.created Heavy"; 5]);
+}
+
+async fn corrected_condition_applies_to_pending_deliveries(server: Server) {
+    let admin = server.admin();
+    let webhook = subscribed(&admin, &["product.created"], "weight > 10").await;
+    for (name, weight) in [("Heavy", "20"), ("Light", "11")] {
+        product(&admin, name, weight).await;
+    }
+    deliver(&server, &Receiver::answering(500)).await;
+    admin.put(&format!("/webhooks/{}", webhook["id"]), json!({ "when": "weight > 15" })).await.ok();
+    server.state.clock.advance(Duration::from_secs(60));
     assert_eq!(sent(&server).await, ["product.created Heavy"]);
+    assert_eq!(statuses(&server).await, ["delivered", "cancelled"]);
 }
 
 async fn condition_names_only_fields_that_its_user_may_read(server: Gadgets) {
@@ -197,6 +269,10 @@ async fn condition_names_only_fields_that_its_user_may_read(server: Gadgets) {
         server.admin().post("/gadgets", json!({ "name": "Any", "cost": cost })).await.created("gadget");
     }
     assert_eq!(sent(&server).await, ["gadget.created Any"]);
-    let shown = server.admin().get(&path).await.record("webhook");
-    assert_eq!(shown["disabled_reason"], "condition", "{shown} of {user}");
+    let logs = plain.get(&format!("{path}/logs")).await.records("logs");
+    let reason = "`when` is not valid for gadget at character 1: there is no field `cost`";
+    assert!(
+        logs.len() == 2 && logs[0]["error"].as_str().is_some_and(|error| error.starts_with(reason)),
+        "{logs:?} of {user}"
+    );
 }

@@ -2,6 +2,7 @@
 
 mod crawl;
 mod defaults;
+mod embedded_fields;
 mod every_field;
 mod fields;
 mod grants;

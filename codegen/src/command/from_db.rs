@@ -41,8 +41,11 @@ fn write(arguments: &Arguments) -> Result<(), (String, u8)> {
         return Err((format!("the application prints nothing for `{}`", arguments.table), EXIT_PROBLEMS));
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let name = text.lines().find_map(|line| line.strip_prefix("resource: "));
-    let name = name.ok_or_else(|| ("the application prints no valid resource".to_owned(), EXIT_PROBLEMS))?.to_owned();
+    let Some(name) = text.lines().find_map(|line| line.strip_prefix("resource: ")).map(str::to_owned) else {
+        // A table of pairs is a field in the file of another resource, which the text names.
+        stdout::line(format_args!("{}", text.trim_end()));
+        return Ok(());
+    };
     let path: PathBuf = new::add(&arguments.folder.dir, &name, &text)?;
     stdout::line(format_args!("wrote {}", path.display()));
     Ok(())

@@ -61,6 +61,7 @@ codes! {
     RollupSource = "C0316",
     RollupMisfit = "C0317",
     RollupUse = "C0318",
+    SeedRule = "C0319",
     JoinTable = "C0320",
     LinkName = "C0321",
     LinkTarget = "C0322",

@@ -1,6 +1,6 @@
 //! Names of the enums that the derives declare for fields with a closed list of values.
 
-use charter_model::{Arguments, naming};
+use charter_model::naming;
 
 use crate::model::{ActionOutput, Field, Resource};
 
@@ -64,12 +64,7 @@ fn free(mut name: String, taken: &[String]) -> String {
 }
 
 fn wanted(action: Option<&str>, field: &Field) -> Option<String> {
-    let variants = match field.kind.known()?.arguments() {
-        Arguments::Words(words) => naming::variants(words.iter().map(|word| word.as_str())),
-        Arguments::Codes(codes) => naming::variants(codes.iter().map(|code| code.label.as_str())),
-        _ => None,
-    };
-    variants?;
+    field.kind.known()?.variants()?;
     Some(action.map(naming::upper_camel).unwrap_or_default() + &naming::upper_camel(field.name.as_str()))
 }
 

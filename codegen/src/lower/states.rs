@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::source::{Sources, Spanned};
 use crate::syntax::relation::ActionSyntax;
-use crate::syntax::states::{StatesSyntax, TransitionSyntax};
+use crate::syntax::states::{RuleSyntax, StatesSyntax, TransitionSyntax};
 use crate::syntax::tree::{Node, Value};
 
 /// The include with the transitions that the caller may run.
@@ -39,10 +39,7 @@ pub fn transitions(written: Option<&StatesSyntax>, fields: &[Field], sources: &S
         description: transition.description.clone(),
         rule: Some(ActionRule {
             change: Some(StateChange { from: transition.from.clone(), to: transition.to.clone() }),
-            guard: transition.guard.clone(),
-            permission: transition.permission.clone(),
-            message: transition.message.clone(),
-            set: values(&transition.set, fields),
+            ..lowered(&transition.rule, fields)
         }),
         place: place(sources, transition.name.span),
     };
@@ -51,15 +48,12 @@ pub fn transitions(written: Option<&StatesSyntax>, fields: &[Field], sources: &S
 
 /// The rule of an action of `actions`; none without its keys.
 pub fn rule(written: &ActionSyntax, fields: &[Field]) -> Option<ActionRule> {
-    let ActionSyntax { guard, permission, message, set, .. } = written;
-    let is_plain = guard.is_none() && permission.is_none() && message.is_none() && set.is_empty();
-    (!is_plain).then(|| ActionRule {
-        change: None,
-        guard: guard.clone(),
-        permission: permission.clone(),
-        message: message.clone(),
-        set: values(set, fields),
-    })
+    (!written.rule.is_empty()).then(|| lowered(&written.rule, fields))
+}
+
+fn lowered(written: &RuleSyntax, fields: &[Field]) -> ActionRule {
+    let RuleSyntax { guard, permission, message, set } = written.clone();
+    ActionRule { change: None, guard, permission, message, set: values(&set, fields) }
 }
 
 /// A resource with a lifecycle, or with a rule for an action on a record, has the include `can`.

@@ -6,6 +6,7 @@ use super::field::{DeprecatedSyntax, FieldSyntax};
 use super::keys;
 use super::mapping::{Mapping, read_word};
 use super::resource::fields;
+use super::states::RuleSyntax;
 use super::tree::{Entry, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::keywords::OutputWord;
@@ -49,12 +50,7 @@ pub struct ActionSyntax {
     pub event: Option<Name>,
     pub until: Option<Name>,
     pub confirm: Option<Name>,
-    /// The condition of `if`.
-    pub guard: Option<Name>,
-    pub permission: Option<Name>,
-    pub message: Option<Name>,
-    /// The name of each field with its value, which may be null.
-    pub set: Vec<(Name, Node)>,
+    pub rule: RuleSyntax,
     pub external: Option<Spanned<bool>>,
     pub deprecated: Option<DeprecatedSyntax>,
     pub description: Option<Name>,
@@ -144,10 +140,7 @@ fn action(entry: &Entry, outer: &mut Mapping<'_, '_>) -> ActionSyntax {
         event: mapping.text("event"),
         until: mapping.text("until"),
         confirm: mapping.text("confirm"),
-        guard: mapping.text("if"),
-        permission: mapping.text("permission"),
-        message: mapping.text("message"),
-        set: mapping.entries("set").iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect(),
+        rule: RuleSyntax::of(&mut mapping),
         external: mapping.flag("external"),
         deprecated: DeprecatedSyntax::of(&mut mapping),
         description: mapping.text("description"),

@@ -1,4 +1,4 @@
-//! `states` as written: the field of the state, and its transitions.
+//! `states` as written: the field of the state, its transitions, and the rule that they share with actions.
 
 use super::keys;
 use super::mapping::{Mapping, texts};
@@ -15,17 +15,40 @@ pub struct StatesSyntax {
     pub transitions: Vec<TransitionSyntax>,
 }
 
+/// The keys of a transition or an action that limit it and set fields.
+#[derive(Debug, Clone)]
+pub struct RuleSyntax {
+    /// The condition of `if`.
+    pub guard: Option<Name>,
+    pub permission: Option<Name>,
+    pub message: Option<Name>,
+    /// The name of each field with its value, which may be null.
+    pub set: Vec<(Name, Node)>,
+}
+
+impl RuleSyntax {
+    pub fn of(mapping: &mut Mapping<'_, '_>) -> RuleSyntax {
+        RuleSyntax {
+            guard: mapping.text("if"),
+            permission: mapping.text("permission"),
+            message: mapping.text("message"),
+            set: mapping.entries("set").iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect(),
+        }
+    }
+
+    /// True without any of the keys.
+    pub fn is_empty(&self) -> bool {
+        self.guard.is_none() && self.permission.is_none() && self.message.is_none() && self.set.is_empty()
+    }
+}
+
 /// A transition as written.
 #[derive(Debug, Clone)]
 pub struct TransitionSyntax {
     pub name: Name,
     pub from: Vec<Name>,
     pub to: Name,
-    pub guard: Option<Name>,
-    pub permission: Option<Name>,
-    /// The name of each field with its value, which may be null.
-    pub set: Vec<(Name, Node)>,
-    pub message: Option<Name>,
+    pub rule: RuleSyntax,
     pub event: Option<Name>,
     pub confirm: Option<Name>,
     pub description: Option<Name>,
@@ -62,11 +85,10 @@ fn transition(entry: &Entry, outer: &mut Mapping<'_, '_>) -> Option<TransitionSy
         None => None,
     };
     let to = mapping.text("to");
-    let set = mapping.entries("set").iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect();
-    let (guard, permission, message) = (mapping.text("if"), mapping.text("permission"), mapping.text("message"));
+    let rule = RuleSyntax::of(&mut mapping);
     let (event, confirm) = (mapping.text("event"), mapping.text("confirm"));
     let description = mapping.text("description");
     mapping.close();
     let (name, from, to) = (entry.key.clone(), from?, to?);
-    Some(TransitionSyntax { name, from, to, guard, permission, set, message, event, confirm, description })
+    Some(TransitionSyntax { name, from, to, rule, event, confirm, description })
 }

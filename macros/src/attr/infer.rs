@@ -1,6 +1,6 @@
 //! Inference of a field's kind from its Rust type, and the check that the two match.
 
-use charter_model::{Arguments, FieldType, Parameters, TimestampForm, TypeFacts, naming};
+use charter_model::{Arguments, FieldType, Parameters, TimestampForm, TypeFacts};
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericArgument, Lit, PathArguments, PathSegment, Type};
@@ -72,16 +72,7 @@ pub fn check(kind: Option<&Kind>, ty: &Type, problems: &mut Problems) -> bool {
 pub fn enum_of<'t>(kind: &Kind, ty: &'t Type) -> Option<&'t Ident> {
     let Type::Path(path) = ty else { return None };
     let name = path.path.get_ident().filter(|_| known(ty).is_none())?;
-    variants(kind).is_some().then_some(name)
-}
-
-/// The variants of the values of a kind.
-pub fn variants(kind: &Kind) -> Option<Vec<String>> {
-    match kind.arguments() {
-        Arguments::Words(words) => naming::variants(words.iter().map(|word| word.text.as_str())),
-        Arguments::Codes(codes) => naming::variants(codes.iter().map(|(_, label)| label.text.as_str())),
-        _ => None,
-    }
+    kind.variants().is_some().then_some(name)
 }
 
 /// The name of the type in generated code: `DateTimeUtc` for `DateTime`.

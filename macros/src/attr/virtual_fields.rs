@@ -64,17 +64,7 @@ fn derived(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Der
 }
 
 fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Embedded> {
-    let (mut resource, mut by, mut flags) = (None, None, Flags::default());
-    let known = with_options(EMBEDDED_KEYS, |option| option.of_embedded);
-    let (name, rest) = name(span, entries, problems);
-    for entry in rest {
-        match entry.key().as_str() {
-            "resource" => once(&mut resource, text(entry, problems), entry, problems),
-            "by" => once(&mut by, text(entry, problems), entry, problems),
-            key if known.contains(&key) => read_flag(&mut flags, entry, problems),
-            _ => unknown(entry, &[&["resource", "by"], known.as_slice()].concat(), problems),
-        }
-    }
+    let (name, [resource, by], flags) = parts(span, ["resource", "by"], entries, problems);
     if resource.is_none() || by.is_none() {
         problems.report(span, "an embedded field needs `resource = \"…\"` and `by = \"…\"`");
     }
@@ -82,26 +72,35 @@ fn embedded(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Em
 }
 
 fn links(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Links> {
-    const PARTS: [&str; 4] = ["resource", "through", "by", "to"];
-    let (mut parts, mut flags) = ([const { None }; 4], Flags::default());
-    let known = with_options(EMBEDDED_KEYS, |option| option.of_embedded);
-    let (name, rest) = name(span, entries, problems);
-    for entry in rest {
-        match entry.key().as_str() {
-            key if PARTS.contains(&key) => {
-                if let Some(position) = PARTS.iter().position(|part| *part == key) {
-                    once(&mut parts[position], text(entry, problems), entry, problems);
-                }
-            }
-            key if known.contains(&key) => read_flag(&mut flags, entry, problems),
-            _ => unknown(entry, &[&PARTS[..], known.as_slice()].concat(), problems),
-        }
-    }
-    let [resource, through, by, to] = parts;
+    let names = ["resource", "through", "by", "to"];
+    let (name, [resource, through, by, to], flags) = parts(span, names, entries, problems);
     if [&resource, &through, &by, &to].iter().any(|part| part.is_none()) {
         problems.report(span, "links need `resource = \"…\"`, `through = \"…\"`, `by = \"…\"` and `to = \"…\"`");
     }
     Some(Links { name: name?, resource: resource?, through: through?, by: by?, to: to?, flags })
+}
+
+/// The name of an embedded field or of links, the texts of its required keys, and its display options.
+fn parts<const N: usize>(
+    span: Span,
+    keys: [&'static str; N],
+    entries: &[Entry],
+    problems: &mut Problems,
+) -> (Option<Word>, [Option<Word>; N], Flags) {
+    let (mut parts, mut flags) = ([const { None }; N], Flags::default());
+    let known = with_options(EMBEDDED_KEYS, |option| option.of_embedded);
+    let (name, rest) = name(span, entries, problems);
+    for entry in rest {
+        let key = entry.key();
+        if let Some(position) = keys.iter().position(|part| *part == key) {
+            once(&mut parts[position], text(entry, problems), entry, problems);
+        } else if known.contains(&key.as_str()) {
+            read_flag(&mut flags, entry, problems);
+        } else {
+            unknown(entry, &[&keys, known.as_slice()].concat(), problems);
+        }
+    }
+    (name, parts, flags)
 }
 
 fn computed(span: Span, entries: &[Entry], problems: &mut Problems) -> Option<Computed> {

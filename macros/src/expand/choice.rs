@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::ast::{Field, Kind};
-use crate::attr::infer::{enum_of, inside_option, variants};
+use crate::attr::infer::{enum_of, inside_option};
 
 /// The enums that the fields declare.
 pub fn enums<'f>(fields: impl Iterator<Item = &'f Field>) -> TokenStream {
@@ -16,7 +16,7 @@ fn declared(field: &Field) -> Option<TokenStream> {
     let kind = field.kind.as_ref()?;
     let name = enum_of(kind, inside_option(&field.ty).unwrap_or(&field.ty))?;
     let named = |text: String, like: &Ident| Ident::new(&text, like.span());
-    let variants: Vec<Ident> = variants(kind)?.into_iter().map(|text| named(text, name)).collect();
+    let variants: Vec<Ident> = kind.variants()?.into_iter().map(|text| named(text, name)).collect();
     let first = variants.first()?;
     let (stored, values) = values(kind)?;
     let doc = format!(" The values of `{}`.", field.name);

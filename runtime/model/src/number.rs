@@ -54,6 +54,12 @@ impl Number {
         Some(Number { scaled: if text.starts_with('-') { -scaled } else { scaled }, places })
     }
 
+    /// The number multiplied by 10^places; none if it has further digits.
+    pub fn scaled_to(self, places: u32) -> Option<i128> {
+        let unit = 10i128.pow(SCALE.checked_sub(places)?);
+        (self.scaled % unit == 0).then_some(self.scaled / unit)
+    }
+
     /// True if it has at most `digits` digits before the decimal point.
     pub fn fits_digits(self, digits: u32) -> bool {
         self.scaled.abs() < 10i128.pow(SCALE + digits)

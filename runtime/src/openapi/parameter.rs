@@ -15,7 +15,7 @@ use charter_core::ops::input::choices;
 use charter_core::ops::list::csv::CsvForm;
 use charter_core::ops::list::explain::MEDIA_TYPE;
 use charter_core::ops::{Access, RESTORE};
-use charter_core::query::{DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, include_names};
+use charter_core::query::{CHOICES_OF, DEFAULT_PER_PAGE, MAX_PER_PAGE, MAX_VALUE_CHARACTERS, include_names};
 use charter_platform::view;
 
 /// Shared parameters of all lists.
@@ -142,7 +142,7 @@ fn choices_of(catalog: &Catalog, entry: &Entry) -> Option<Node> {
     let first = names.first()?.clone();
     let description = format!("Only the {} that this reference can get.", english::records(entry.meta));
     let schema = json!({ "type": "string", "enum": names });
-    Some(query(choices::PARAMETER, &description, schema.into(), json!(first)))
+    Some(query(CHOICES_OF, &description, schema.into(), json!(first)))
 }
 
 /// The parameters of a list: pagination, order, selected fields, and all filters.

@@ -12,8 +12,8 @@ use crate::server::Response;
 use charter_core::catalog::{Entry, name_field, title_fields};
 use charter_core::error::{Error, Result};
 use charter_core::meta::{Access, FieldMeta, Kind, Rule, Shown};
-use charter_core::ops::input::choices::{self, PARAMETER};
-use charter_core::query::{Pair, Predicate, allows};
+use charter_core::ops::input::choices;
+use charter_core::query::{CHOICES_OF, Pair, Predicate, allows};
 
 /// Suggestions for a reference.
 const MAX_RECORDS: usize = 10;
@@ -30,7 +30,7 @@ pub(super) fn url_of(entry: &Entry) -> String {
 /// The same for the records that a reference field can get.
 pub(super) fn url_of_choices(request: &PanelRequest<'_>, entry: &Entry, field: &'static FieldMeta) -> String {
     match choices::name(&request.state.catalog, field) {
-        Some(name) => format!("{}?{PARAMETER}={name}", url_of(entry)),
+        Some(name) => format!("{}?{CHOICES_OF}={name}", url_of(entry)),
         None => url_of(entry),
     }
 }
@@ -102,7 +102,7 @@ pub(super) async fn records(request: &PanelRequest<'_>, plural: &str) -> Result<
         None => {
             let (text, most) =
                 (parameter("q").unwrap_or_default(), if by.is_some() { MAX_VALUES } else { MAX_RECORDS });
-            find(request, entry, title, note, Wanted { text, most, choices_of: parameter(PARAMETER) }).await?
+            find(request, entry, title, note, Wanted { text, most, choices_of: parameter(CHOICES_OF) }).await?
         }
     };
     let suggestion = |record: &Value| {
@@ -147,7 +147,7 @@ async fn find(
     let text = text.trim();
     let mut query = format!("per_page={most}&count=none");
     if let Some(name) = choices_of {
-        query.push_str(&format!("&{PARAMETER}={}", url::encode(name)));
+        query.push_str(&format!("&{CHOICES_OF}={}", url::encode(name)));
     }
     if let Some(title) = title {
         let mut names: Vec<&str> = [Some(title), note].into_iter().flatten().map(|field| field.name).collect();

@@ -1,5 +1,6 @@
 //! Seed files: whether the file exists and its rows can be identified again.
 
+mod record_rules;
 mod rows;
 mod seed_state;
 

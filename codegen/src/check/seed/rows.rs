@@ -6,6 +6,7 @@ use charter_model::field_type::list;
 use charter_model::naming::upper_camel;
 use charter_model::{Misfit, Number};
 
+use super::record_rules;
 use super::seed_state::{SeedState, value_in_row};
 use crate::check::fields::cross_field;
 use crate::check::fields::defaults::own_rules;
@@ -120,6 +121,7 @@ impl<'a> Rows<'a> {
             }
         }
         self.cross_field_rules(entries, problems);
+        record_rules::check(self.resource, item, entries, |field| self.accepts(field), problems);
         for field in self.writable_fields() {
             if !misspelt.contains(&field.name.as_str()) {
                 self.missing(field, item, entries, problems);

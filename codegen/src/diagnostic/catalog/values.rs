@@ -159,6 +159,15 @@ pub const ENTRIES: &[Entry] = &[
         right: "# resources/book.yaml\nresource: book\nfields:\n  name:  { type: string(80), required: true }\n  loans: { count: loan }\n# resources/loan.yaml\nresource: loan\nfields:\n  book_id: { type: ref(book), required: true }\n",
     },
     Entry {
+        code: Code::SeedRule,
+        title: "a seed row that breaks a condition",
+        explanation: "A seed row is checked as the body of a request is: each of `checks` holds, or has no result because of a null, \
+            and a field with `required_when` has a value if its condition holds. Conditions with a field that has its value only in \
+            the server, such as `default: now`, are checked when the row is inserted.",
+        wrong: "# resources/ticket.yaml\nresource: ticket\nseed: ticket.seed.yaml\nfields:\n  code:      { type: string(9), required: true, unique: true }\n  status:    { type: enum, values: [open, solved], default: open }\n  solved_on: { type: date, nullable: true, required_when: status = solved }\n# resources/ticket.seed.yaml\n- { code: T-1, status: solved }\n",
+        right: "# resources/ticket.yaml\nresource: ticket\nseed: ticket.seed.yaml\nfields:\n  code:      { type: string(9), required: true, unique: true }\n  status:    { type: enum, values: [open, solved], default: open }\n  solved_on: { type: date, nullable: true, required_when: status = solved }\n# resources/ticket.seed.yaml\n- { code: T-1, status: solved, solved_on: \"2026-03-21\" }\n",
+    },
+    Entry {
         code: Code::BadChoices,
         title: "an invalid choice of referenced records",
         explanation: "`where` of a field limits the records that a reference can get. It belongs to a `ref` to one resource, names \

@@ -1,32 +1,33 @@
-//! Evaluation of an expression over the values of one record.
-//!
-//! NULL follows SQL: an operator with NULL is NULL, `and` and `or` know what the other side decides. Numbers are integers that
-//! the checker has scaled to the same number of places, as in SQLite.
+//! Values of expressions at run time, from and to those of the columns.
 
-use std::cmp::Ordering;
-
-use charter_model::expression::{Arithmetic, Comparison, Field, Function, Logic, Node};
-use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Utc};
+use charter_model::expression::{self, Field, Node, Scalar, Situation};
+use chrono::{DateTime, NaiveDate, NaiveTime, Timelike, Utc};
 use sea_orm::Value;
 
 use super::Request;
 use crate::error::Result;
-use crate::field_type::order;
 
-/// A value on the way to the result.
-#[derive(Debug, Clone, PartialEq)]
-enum Part {
-    Boolean(bool),
-    /// Multiplied by 10^places.
-    Number(i128),
-    Text(String),
-    Date(NaiveDate),
-    Time(DateTime<Utc>),
-    /// A time of day or a UUID.
-    Other(Value),
+/// Days from the first day of the year 1 to 1970-01-01, as chrono counts them.
+const DAYS_TO_1970: i64 = 719_163;
+const SECOND: i128 = 1_000_000_000;
+
+impl Situation for Request<'_> {
+    fn now(&self) -> i128 {
+        nanoseconds(self.now)
+    }
+
+    fn today(&self) -> i64 {
+        days(Request::today(self))
+    }
+
+    fn caller_id(&self) -> Option<i64> {
+        self.caller.user_id
+    }
+
+    fn caller_can(&self, permission: &str) -> bool {
+        self.caller.has_permission(permission)
+    }
 }
-
-type Evaluated = Result<Option<Part>>;
 
 /// Evaluates a condition: true, false, or none for NULL. `current` returns the value of a field.
 ///
@@ -37,7 +38,7 @@ pub fn holds(
     request: &Request<'_>,
     current: &impl Fn(&Field) -> Result<Option<Value>>,
 ) -> Result<Option<bool>> {
-    Evaluation { request, current }.condition(node)
+    expression::holds(node, request, &|field| Ok(current(field)?.map(|value| scalar(value, field.places()))))
 }
 
 /// Evaluates an expression. A number is the integer that the checker has scaled.
@@ -49,201 +50,61 @@ pub fn value(
     request: &Request<'_>,
     current: &impl Fn(&Field) -> Result<Option<Value>>,
 ) -> Result<Option<Value>> {
-    Ok(Evaluation { request, current }.part(node)?.map(|part| match part {
-        Part::Boolean(value) => value.into(),
+    let found: Result<Option<Scalar>> =
+        expression::value(node, request, &|field| Ok(current(field)?.map(|value| scalar(value, field.places()))));
+    Ok(found?.and_then(|scalar| match scalar {
+        Scalar::Boolean(value) => Some(value.into()),
         // The checker has bounded it.
-        Part::Number(number) => i64::try_from(number).unwrap_or(i64::MAX).into(),
-        Part::Text(text) => text.into(),
-        Part::Date(date) => date.into(),
-        Part::Time(time) => time.into(),
-        Part::Other(value) => value,
+        Scalar::Number(number) => Some(i64::try_from(number).unwrap_or(i64::MAX).into()),
+        Scalar::Text(text) => Some(text.into()),
+        Scalar::Date(days) => {
+            let days = i32::try_from(days.saturating_add(DAYS_TO_1970)).ok();
+            days.and_then(NaiveDate::from_num_days_from_ce_opt).map(Value::from)
+        }
+        Scalar::Timestamp(time) => {
+            let seconds = i64::try_from(time.div_euclid(SECOND)).ok();
+            let rest = u32::try_from(time.rem_euclid(SECOND)).unwrap_or_default();
+            seconds.and_then(|seconds| DateTime::from_timestamp(seconds, rest)).map(Value::from)
+        }
+        Scalar::Time(time) => {
+            let (seconds, rest) = (i128::from(time) / SECOND, i128::from(time) % SECOND);
+            let part = |number: i128| u32::try_from(number).unwrap_or_default();
+            NaiveTime::from_num_seconds_from_midnight_opt(part(seconds), part(rest)).map(Value::from)
+        }
+        Scalar::Uuid(bits) => Some(uuid::Uuid::from_u128(bits).into()),
+        // No field takes such a value.
+        Scalar::Opaque => None,
     }))
 }
 
-struct Evaluation<'a, C> {
-    request: &'a Request<'a>,
-    current: &'a C,
-}
-
-impl<C: Fn(&Field) -> Result<Option<Value>>> Evaluation<'_, C> {
-    fn part(&self, node: &Node) -> Evaluated {
-        Ok(match node {
-            Node::Null => None,
-            Node::Boolean(value) => Some(Part::Boolean(*value)),
-            Node::Number { scaled, .. } => Some(Part::Number((*scaled).into())),
-            Node::Text(text) => Some(Part::Text(text.clone())),
-            Node::Date(text) => text.parse().ok().map(Part::Date),
-            Node::Field(field) => (self.current)(field)?.map(|value| part_of(value, field.places())),
-            Node::Now => Some(Part::Time(self.request.now)),
-            Node::Today => Some(Part::Date(self.request.today())),
-            Node::CallerId => self.request.caller.user_id.map(|id| Part::Number(id.into())),
-            Node::CallerCan(permission) => Some(Part::Boolean(self.request.caller.has_permission(permission))),
-            Node::Negate(inner) => self.number(inner)?.map(|number| Part::Number(-number)),
-            Node::Widen(inner, more) => {
-                self.number(inner)?.map(|number| Part::Number(number.saturating_mul(10_i128.pow(*more))))
-            }
-            Node::Round(inner, fewer, _) => self.number(inner)?.map(|number| Part::Number(rounded(number, *fewer))),
-            Node::ShiftDate(inner, days) => self.moved_date(inner, *days)?,
-            Node::ShiftTime(inner, minutes) => self.moved_time(inner, *minutes)?,
-            Node::Call(Function::Coalesce, arguments) => {
-                for argument in arguments {
-                    if let Some(found) = self.part(argument)? {
-                        return Ok(Some(found));
-                    }
-                }
-                None
-            }
-            Node::Call(Function::If, arguments) => {
-                let [condition, one, two] = arguments.as_slice() else { return Ok(None) };
-                let chosen = if self.condition(condition)? == Some(true) { one } else { two };
-                return self.part(chosen);
-            }
-            Node::Call(function, arguments) => {
-                let mut values = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    let Some(value) = self.part(argument)? else { return Ok(None) };
-                    values.push(value);
-                }
-                called(*function, &values)
-            }
-            Node::Arithmetic(arithmetic, one, two) => match (self.number(one)?, self.number(two)?) {
-                (Some(one), Some(two)) => Some(Part::Number(match arithmetic {
-                    Arithmetic::Add => one.saturating_add(two),
-                    Arithmetic::Subtract => one.saturating_sub(two),
-                    Arithmetic::Multiply => one.saturating_mul(two),
-                })),
-                _ => None,
-            },
-            Node::Not(_) | Node::Logic(..) | Node::Compare(..) | Node::In(..) | Node::IsNull(_) => {
-                self.condition(node)?.map(Part::Boolean)
-            }
-        })
-    }
-
-    fn condition(&self, node: &Node) -> Result<Option<bool>> {
-        Ok(match node {
-            Node::Not(inner) => self.condition(inner)?.map(|holds| !holds),
-            Node::Logic(logic, one, two) => {
-                let decisive = *logic == Logic::Or;
-                match self.condition(one)? {
-                    Some(one) if one == decisive => Some(one),
-                    one => match self.condition(two)? {
-                        Some(two) if two == decisive => Some(two),
-                        two => one.and(two),
-                    },
-                }
-            }
-            Node::Compare(comparison, one, two) => match (self.part(one)?, self.part(two)?) {
-                (Some(one), Some(two)) => Some(compares(*comparison, compared(&one, &two))),
-                _ => None,
-            },
-            Node::In(one, others) => self.membership(one, others)?,
-            Node::IsNull(inner) => Some(self.part(inner)?.is_none()),
-            other => match self.part(other)? {
-                Some(Part::Boolean(value)) => Some(value),
-                _ => None,
-            },
-        })
-    }
-
-    fn number(&self, node: &Node) -> Result<Option<i128>> {
-        Ok(match self.part(node)? {
-            Some(Part::Number(number)) => Some(number),
-            _ => None,
-        })
-    }
-
-    fn membership(&self, one: &Node, others: &[Node]) -> Result<Option<bool>> {
-        let Some(one) = self.part(one)? else { return Ok(None) };
-        let mut has_null = false;
-        for other in others {
-            match self.part(other)? {
-                Some(other) if compared(&one, &other).is_eq() => return Ok(Some(true)),
-                Some(_) => {}
-                None => has_null = true,
-            }
-        }
-        Ok((!has_null).then_some(false))
-    }
-
-    fn moved_date(&self, node: &Node, days: i64) -> Evaluated {
-        let Some(Part::Date(date)) = self.part(node)? else { return Ok(None) };
-        let moved = TimeDelta::try_days(days).and_then(|delta| date.checked_add_signed(delta));
-        Ok(moved.filter(|date| has_four_digits(date.year())).map(Part::Date))
-    }
-
-    fn moved_time(&self, node: &Node, minutes: i64) -> Evaluated {
-        let Some(Part::Time(time)) = self.part(node)? else { return Ok(None) };
-        let moved = TimeDelta::try_minutes(minutes).and_then(|delta| time.checked_add_signed(delta));
-        Ok(moved.filter(|time| has_four_digits(time.year())).map(Part::Time))
-    }
-}
-
-/// Both databases hold these years, and SQLite sorts them as text.
-fn has_four_digits(year: i32) -> bool {
-    (1..=9999).contains(&year)
-}
-
 /// The value of a field whose numbers have that many decimal places.
-fn part_of(value: Value, places: u32) -> Part {
+fn scalar(value: Value, places: u32) -> Scalar {
     match value {
-        Value::Bool(Some(value)) => Part::Boolean(value),
-        Value::Int(Some(number)) => Part::Number(number.into()),
-        Value::BigInt(Some(number)) => Part::Number(number.into()),
+        Value::Bool(Some(value)) => Scalar::Boolean(value),
+        Value::Int(Some(number)) => Scalar::Number(number.into()),
+        Value::BigInt(Some(number)) => Scalar::Number(number.into()),
         Value::Decimal(Some(mut number)) => {
             number.rescale(places);
-            Part::Number(number.mantissa())
+            Scalar::Number(number.mantissa())
         }
-        Value::String(Some(text)) => Part::Text(text.to_string()),
-        Value::ChronoDate(Some(date)) => Part::Date(date),
-        Value::ChronoDateTimeUtc(Some(time)) => Part::Time(time),
-        other => Part::Other(other),
+        Value::String(Some(text)) => Scalar::Text(text.to_string()),
+        Value::ChronoDate(Some(date)) => Scalar::Date(days(date)),
+        Value::ChronoDateTimeUtc(Some(time)) => Scalar::Timestamp(nanoseconds(time)),
+        Value::ChronoTime(Some(time)) => {
+            let nanoseconds = i64::from(time.num_seconds_from_midnight()) * 1_000_000_000;
+            Scalar::Time(nanoseconds + i64::from(time.nanosecond()))
+        }
+        Value::Uuid(Some(uuid)) => Scalar::Uuid(uuid.as_u128()),
+        _ => Scalar::Opaque,
     }
 }
 
-fn compared(one: &Part, two: &Part) -> Ordering {
-    match (one, two) {
-        (Part::Boolean(one), Part::Boolean(two)) => one.cmp(two),
-        (Part::Number(one), Part::Number(two)) => one.cmp(two),
-        (Part::Text(one), Part::Text(two)) => one.cmp(two),
-        (Part::Date(one), Part::Date(two)) => one.cmp(two),
-        (Part::Time(one), Part::Time(two)) => one.cmp(two),
-        (Part::Other(one), Part::Other(two)) => order(one, two),
-        // The checker compares values of one type.
-        _ => Ordering::Less,
-    }
+fn days(date: NaiveDate) -> i64 {
+    i64::from(chrono::Datelike::num_days_from_ce(&date)) - DAYS_TO_1970
 }
 
-fn compares(comparison: Comparison, order: Ordering) -> bool {
-    match comparison {
-        Comparison::Equal => order.is_eq(),
-        Comparison::Different => order.is_ne(),
-        Comparison::Less => order.is_lt(),
-        Comparison::AtMost => order.is_le(),
-        Comparison::More => order.is_gt(),
-        Comparison::AtLeast => order.is_ge(),
-    }
-}
-
-/// Half is rounded away from zero.
-fn rounded(number: i128, fewer: u32) -> i128 {
-    let unit = 10_i128.pow(fewer);
-    let half = if number < 0 { -unit / 2 } else { unit / 2 };
-    number.saturating_add(half) / unit
-}
-
-/// The result of a function of values that are not NULL.
-fn called(function: Function, values: &[Part]) -> Option<Part> {
-    Some(match (function, values) {
-        (Function::Length, [Part::Text(text)]) => Part::Number(text.chars().count() as i128),
-        (Function::Contains, [Part::Text(one), Part::Text(two)]) => Part::Boolean(one.contains(two.as_str())),
-        (Function::StartsWith, [Part::Text(one), Part::Text(two)]) => Part::Boolean(one.starts_with(two.as_str())),
-        (Function::Abs, [Part::Number(number)]) => Part::Number(number.saturating_abs()),
-        (Function::Days, [Part::Date(one), Part::Date(two)]) => Part::Number((*one - *two).num_days().into()),
-        (Function::Year, [Part::Date(date)]) => Part::Number(date.year().into()),
-        (Function::Month, [Part::Date(date)]) => Part::Number(date.month().into()),
-        _ => return None,
-    })
+fn nanoseconds(time: DateTime<Utc>) -> i128 {
+    i128::from(time.timestamp()) * SECOND + i128::from(time.timestamp_subsec_nanos())
 }
 
 #[cfg(test)]

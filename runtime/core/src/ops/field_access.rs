@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, FieldErrors, Result};
 use crate::meta::{FieldMeta, Kind, Shown};
+use crate::ops::input::embedded::matching;
 use crate::ops::{Changes, Context};
 use crate::principal::Principal;
 use crate::record::Shape;
@@ -51,11 +52,13 @@ pub fn narrow(context: &Context<'_>, entry: &Entry, shape: &mut Cow<'_, Shape>) 
     }
 }
 
-/// Checks the fields that a body sets, after unchanged ones were dropped: what a client has read it can send back.
+/// Checks the fields that a body sets, after unchanged ones were dropped, also those of embedded records: what a client has
+/// read it can send back. `id` is that of the record, `None` for a new one.
 ///
 /// # Errors
-/// [`Error::FieldsForbidden`] with every field that the caller may not set.
-pub fn check_writes(context: &Context<'_>, changes: &Changes) -> Result<()> {
+/// [`Error::FieldsForbidden`] with every field that the caller may not set; those of the database.
+pub async fn check_writes(context: &Context<'_>, changes: &mut Changes, id: Option<i64>) -> Result<()> {
+    matching::match_sent(context, changes, id).await?;
     let mut errors = FieldErrors::default();
     let mut check = |changes: &Changes, prefix: &str| {
         for (field, _) in changes.iter() {
@@ -64,7 +67,7 @@ pub fn check_writes(context: &Context<'_>, changes: &Changes) -> Result<()> {
             }
         }
     };
-    check(changes, "");
+    check(&*changes, "");
     for set in &changes.embedded {
         for (index, changes) in set.set_values() {
             check(changes, &format!("{}.{index}.", set.field().name));

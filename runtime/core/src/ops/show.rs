@@ -179,7 +179,10 @@ async fn read(
     record.push(b'{');
     write_record(&mut record, &shape, row)?;
     let hides_any = field_access::hides_any(context, entry);
-    let whole = match hides_any {
+    let has_right = |right: &str| context.caller().has_right(right);
+    let hides_in = |field: &&FieldMeta| !field_access::hidden_in(context.catalog(), field, has_right).is_empty();
+    // Events and the version of the record need the fields of embedded records that the caller may not read.
+    let whole = match hides_any && shape.embedded.iter().any(hides_in) {
         true => Some(include::load_whole_embedded(context, &shape, &[row]).await?),
         false => None,
     };

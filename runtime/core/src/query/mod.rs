@@ -33,7 +33,7 @@ pub use custom_field_sql::indexes;
 pub use describe::{describe, target_name};
 pub use expression::RowExpression;
 pub use order_by::{KeysetRange, OrderBy, Position, PrefixSide, is_ordered};
-pub use parse::parse;
+pub use parse::{CHOICES_OF, parse};
 pub use plan::{
     Count, DEFAULT_PER_PAGE, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_PER_PAGE, MAX_VALUE_CHARACTERS,
     Order, Plan, Planner, too_many_values,

@@ -5,6 +5,9 @@ use charter_model::Predicate;
 use super::request::{Group, Pair, Quantifier, Request, Term, Values, decode, split_names};
 use crate::error::{Error, Result};
 
+/// The list parameter that names a field whose choices are wanted: `choices_of=order.product_id`.
+pub const CHOICES_OF: &str = "choices_of";
+
 /// Reads `q[...]`, `sort`, `page`, `per_page`, `cursor`, `count`, `include`, `fields`, `search`, `view_id`, `filters`,
 /// `choices_of`, `explain`, `csv` and `deleted`. Other parameters are ignored. If a single-valued parameter is repeated, the last value
 /// applies.
@@ -34,7 +37,7 @@ pub fn parse(query: &str) -> Result<Request> {
             "csv" if value.trim().is_empty() => {}
             "csv" => request.csv = Some(value),
             "deleted" => request.deleted = Some(value),
-            "choices_of" => request.choices_of = Some(value),
+            CHOICES_OF => request.choices_of = Some(value),
             "view_id" => request.view_id = Some(value),
             "filters" => request.filters = Some(value),
             "include" | "include[]" => request.include.extend(split_names(&value)),

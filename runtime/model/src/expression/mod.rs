@@ -20,6 +20,7 @@
 mod check;
 mod comparison;
 mod computed;
+mod evaluation;
 mod function;
 mod lexer;
 mod parser;
@@ -30,6 +31,7 @@ use std::ops::Range;
 
 pub use check::{Scope, check, check_value};
 pub use computed::{Misfit, computed_type, fitted, settable_type};
+pub use evaluation::{Scalar, Situation, holds, value};
 pub use sql::{Database, Target, write_sql};
 pub use types::{Digits, Type};
 

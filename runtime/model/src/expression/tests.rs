@@ -175,3 +175,31 @@ fn fields_are_named_once() {
     let node = check("if(urgent, quantity, price) > quantity and length(title) > 2", &Ticket).unwrap();
     assert_eq!(node.fields(), ["urgent", "quantity", "price", "title"]);
 }
+
+#[test]
+fn values_of_fields_are_read_from_their_text() {
+    type Kind = crate::FieldType<crate::Constant>;
+    let price = Kind::Decimal { precision: 8, places: 2 };
+    for (kind, text, expected) in [
+        (Kind::Integer, "-7", Some(Scalar::Number(-7))),
+        (Kind::Integer, "0x10", None),
+        (price, "2.5", Some(Scalar::Number(250))),
+        (price, "2.505", None),
+        (Kind::Boolean, "true", Some(Scalar::Boolean(true))),
+        (Kind::Boolean, "yes", None),
+        (Kind::Text, "7", Some(Scalar::Text("7".to_owned()))),
+        (Kind::Date, "1970-01-02", Some(Scalar::Date(1))),
+        (Kind::Date, "1970-02-30", None),
+        (Kind::Time, "00:01", Some(Scalar::Time(60_000_000_000))),
+        (
+            Kind::Timestamp { form: crate::TimestampForm::Seconds },
+            "1970-01-01T00:00:01Z",
+            Some(Scalar::Timestamp(1_000_000_000)),
+        ),
+        (Kind::Uuid, "00000000-0000-0000-0000-00000000000a", Some(Scalar::Uuid(10))),
+        (Kind::Uuid, "a", None),
+        (Kind::Json, "{}", None),
+    ] {
+        assert_eq!(Scalar::read(&kind, text), expected, "{kind:?} {text}");
+    }
+}

@@ -25,7 +25,7 @@ mod type_word;
 pub mod uuid;
 pub mod virtual_field;
 
-use crate::{Notation, Predicate, Storage, TimestampForm};
+use crate::{Notation, Predicate, Storage, TimestampForm, naming};
 pub use facts::{TextFormat, TextPattern, TypeFacts};
 pub use type_word::{Takes, TypeWord};
 
@@ -265,6 +265,15 @@ impl<N: Notation> FieldType<N> {
             FieldType::PolymorphicRef { type_field } => Arguments::TypeField(type_field.clone()),
             FieldType::PolymorphicType { type_names } => Arguments::Targets(type_names.clone()),
             _ => Arguments::None,
+        }
+    }
+
+    /// The variants of its values as an enum in Rust; none for another type, and if a value has no such name.
+    pub fn variants(&self) -> Option<Vec<String>> {
+        match self {
+            FieldType::Enum { values } => naming::variants(N::texts(values)),
+            FieldType::Code { values } => naming::variants(N::codes(values).into_iter().map(|(_, label)| label)),
+            _ => None,
         }
     }
 

@@ -3,7 +3,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::delivery::{AttemptKind, MAX_BATCH_DELIVERIES};
+use super::delivery::AttemptKind;
+use super::fan_out::MAX_BATCH_DELIVERIES;
 use charter_core::db::{Connection, Db, Dialect, Sql};
 use charter_core::error::Result;
 

@@ -1,4 +1,5 @@
-//! Conditions of webhooks: `when` over the record of an event, checked when a webhook is written and evaluated at fan-out.
+//! Conditions of webhooks: `when` over the record of an event, checked when a webhook is written, and evaluated at
+//! fan-out and before each attempt.
 
 use std::collections::HashMap;
 
@@ -82,30 +83,35 @@ fn message(entry: &Entry, when: &str, mistake: &Mistake) -> String {
 }
 
 /// A webhook with a condition.
-pub(super) struct ConditionalWebhook {
-    pub id: i64,
+struct ConditionalWebhook {
+    id: i64,
     events: Vec<String>,
     when: String,
     row: QueryResult,
-    /// The checked condition over the records of each resource, by its name; none if it is invalid there.
-    nodes: HashMap<&'static str, Option<Node>>,
+    /// The checked condition over the records of each resource, by its name; the reason if it is invalid there.
+    nodes: HashMap<&'static str, Result<Node, String>>,
 }
 
-/// The active webhooks with a condition: all, or one.
-///
-/// # Errors
-/// When the database fails.
-pub(super) async fn load(
+/// Decision about one event for a webhook with a condition, other than to send it.
+pub(super) enum Verdict {
+    Excluded,
+    /// The condition is not valid for this server, with the reason: a field is gone, its user may no longer read one, or a
+    /// server of a later version has accepted it.
+    Invalid(String),
+}
+
+/// The active webhooks with a condition: all, or some.
+async fn load(
     state: &State,
     db: &Connection,
     rights: &Rights<'_>,
-    only: Option<i64>,
+    only: Option<&[i64]>,
 ) -> Result<Vec<ConditionalWebhook>> {
     let mut sql = Sql::new(state.db.dialect(), "SELECT w.\"id\", w.\"events\", w.\"when\"");
     rights.write(&mut sql, &state.catalog);
     sql.push(" FROM \"webhooks\" w WHERE w.\"is_active\" = ").bind(true).push(" AND w.\"when\" IS NOT NULL");
-    if let Some(id) = only {
-        sql.push(" AND w.\"id\" = ").bind(id);
+    if let Some(ids) = only {
+        sql.push(" AND ").in_ids("w.\"id\"", ids);
     }
     let webhook = |row: QueryResult| {
         let events: Json = row.try_get("", "events")?;
@@ -121,23 +127,24 @@ pub(super) async fn load(
 }
 
 impl ConditionalWebhook {
-    /// The reason why its condition is invalid by now: a field is gone, or its user may no longer read one.
-    pub(super) fn problem(&self, catalog: &Catalog, rights: &Rights<'_>) -> Option<String> {
-        problem(catalog, &self.events, &self.when, &|right| rights.holds(&self.row, right))
-    }
-
     fn subscribes(&self, event: &str) -> bool {
         self.events.iter().any(|name| name == ALL_EVENTS || name == event)
     }
 
-    /// True if an event meets the condition. A body that is reduced to the id of its record has no fields to compare, and
-    /// is sent.
-    fn admits(&mut self, entry: &Entry, rights: &Rights<'_>, body: &Json) -> bool {
+    /// Decides about an event; none to send it. A body that is reduced to the id of its record has no fields to compare,
+    /// and is sent.
+    fn judge(&mut self, entry: &Entry, rights: &Rights<'_>, body: &Json) -> Option<Verdict> {
         let ConditionalWebhook { when, row, nodes, .. } = self;
         let has_right = |right: &str| rights.holds(row, right);
-        let checked = || check(when, &EventRecord { entry, has_right: &has_right }).ok();
-        let Some(node) = nodes.entry(entry.meta.name).or_insert_with(checked) else { return false };
-        body["truncated"] == true || holds(entry, node, &body["data"][entry.meta.name])
+        let checked = || {
+            let checked = check(when, &EventRecord { entry, has_right: &has_right });
+            checked.map_err(|mistake| format!("`when` {}", message(entry, when, &mistake)))
+        };
+        match nodes.entry(entry.meta.name).or_insert_with(checked) {
+            Err(reason) => Some(Verdict::Invalid(reason.clone())),
+            Ok(_) if body["truncated"] == true => None,
+            Ok(node) => (!holds(entry, node, &body["data"][entry.meta.name])).then_some(Verdict::Excluded),
+        }
     }
 }
 
@@ -160,7 +167,52 @@ fn value(field: &FieldMeta, json: &Json) -> Option<Value> {
     read_value(field.kind, &text).ok()
 }
 
+/// Decides about events for the webhooks with a condition, all active ones or some. The pairs of webhook and event that
+/// are missing in the result are to be sent.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn judge(
+    state: &State,
+    db: &Connection,
+    only: Option<&[i64]>,
+    events: &[i64],
+) -> Result<HashMap<(i64, i64), Verdict>> {
+    let rights = Rights::of_fields(&state.catalog);
+    let mut webhooks = load(state, db, &rights, only).await?;
+    let mut found = HashMap::new();
+    if webhooks.is_empty() {
+        return Ok(found);
+    }
+    for ids in events.chunks(BODIES_AT_ONCE) {
+        let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\", \"name\", \"body\" FROM \"events\" WHERE ");
+        sql.in_ids("\"id\"", ids);
+        for row in sql.all(db).await? {
+            let (id, name): (i64, String) = (row.try_get("", "id")?, row.try_get("", "name")?);
+            let mut subscribed = webhooks.iter_mut().filter(|webhook| webhook.subscribes(&name)).peekable();
+            if subscribed.peek().is_none() {
+                continue;
+            }
+            let entry = resource_of(&state.catalog, &name);
+            let body: Json = serde_json::from_str(&row.try_get::<String>("", "body")?).unwrap_or_default();
+            for webhook in subscribed {
+                let verdict = match entry {
+                    Some(entry) => webhook.judge(entry, &rights, &body),
+                    None => {
+                        Some(Verdict::Invalid(format!("`when` cannot be checked: no resource has the event `{name}`")))
+                    }
+                };
+                found.extend(verdict.map(|verdict| ((webhook.id, id), verdict)));
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// The pairs of webhook and event that a condition excludes: of all active webhooks, or of one.
+///
+/// An event for which a condition is invalid is not excluded. It gets a delivery, whose attempts fail with the reason until
+/// the condition is corrected or a server of a later version makes an attempt.
 ///
 /// # Errors
 /// When the database fails.
@@ -170,28 +222,7 @@ pub(super) async fn excluded(
     only: Option<i64>,
     events: &[i64],
 ) -> Result<Vec<(i64, i64)>> {
-    let rights = Rights::of_fields(&state.catalog);
-    let mut webhooks = load(state, db, &rights, only).await?;
-    let mut found = Vec::new();
-    if webhooks.is_empty() {
-        return Ok(found);
-    }
-    for ids in events.chunks(BODIES_AT_ONCE) {
-        let mut sql = Sql::new(state.db.dialect(), "SELECT \"id\", \"name\", \"body\" FROM \"events\" WHERE ");
-        sql.in_ids("\"id\"", ids);
-        for row in sql.all(db).await? {
-            let (id, name): (i64, String) = (row.try_get("", "id")?, row.try_get("", "name")?);
-            let Some(entry) = resource_of(&state.catalog, &name) else { continue };
-            let mut body = None;
-            for webhook in webhooks.iter_mut().filter(|webhook| webhook.subscribes(&name)) {
-                if body.is_none() {
-                    body = Some(serde_json::from_str::<Json>(&row.try_get::<String>("", "body")?).unwrap_or_default());
-                }
-                if body.as_ref().is_some_and(|body| !webhook.admits(entry, &rights, body)) {
-                    found.push((webhook.id, id));
-                }
-            }
-        }
-    }
-    Ok(found)
+    let judged = judge(state, db, only.as_ref().map(std::slice::from_ref), events).await?;
+    let excluded = judged.into_iter().filter(|(_, verdict)| matches!(verdict, Verdict::Excluded));
+    Ok(excluded.map(|(pair, _)| pair).collect())
 }

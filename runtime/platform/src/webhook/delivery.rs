@@ -1,4 +1,4 @@
-//! Deliveries: fan-out of events to webhooks, and leases on deliveries that are due.
+//! Deliveries that are due: leases, and attempts.
 //!
 //! A worker claims a delivery by writing a token and the end of the lease into its row. A result counts only if the row
 //! still has that token: if the lease ended and another worker has claimed the delivery, the late result changes
@@ -10,11 +10,14 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::QueryResult;
 
-use super::condition;
+use super::Metrics;
+use super::condition::{self, Verdict};
 use super::event_fields::readable_body;
+use super::results::FinishedAttempt;
 use super::sealed_secret;
-use super::subscriptions::{Rights, insert_deliveries, may_see_sql, receives_sql};
-use super::transport::Attempt;
+use super::subscriptions::{Rights, may_see_sql};
+use super::transport::{Attempt, Outcome, Transport};
+use charter_core::clock::Clock;
 use charter_core::db::{Db, Dialect, Sql};
 use charter_core::error::{Error, Result};
 use charter_core::ops::State;
@@ -23,14 +26,6 @@ use charter_core::trace::Trace;
 /// Duration of a lease. An attempt ends within 15 seconds and needs no renewal; deliveries of a crashed process are
 /// claimed again within a minute.
 pub(super) const LEASE: TimeDelta = TimeDelta::seconds(45);
-
-/// Maximum number of events, and of deliveries unless a single event has more, in one fan-out transaction. It holds
-/// SQLite's only write lock and must finish within the statement timeout.
-const MAX_BATCH_EVENTS: usize = 500;
-pub(super) const MAX_BATCH_DELIVERIES: usize = 10_000;
-
-/// A webhook receives events from one minute before its creation, because the clocks of two processes may differ.
-const CLOCK_SKEW: &str = "1 minute";
 
 /// Duration of a failure streak after which a webhook is limited to few slots.
 const THROTTLE_AFTER: TimeDelta = TimeDelta::seconds(60);
@@ -105,89 +100,9 @@ pub(super) struct Claim {
     pub failing_since: Option<DateTime<Utc>>,
     /// Creation time of the event.
     pub happened_at: DateTime<Utc>,
+    /// Why the condition of the webhook is invalid: the attempt fails with this reason, and nothing is sent.
+    pub invalid_condition: Option<String>,
     pub attempt: Attempt,
-}
-
-/// Writes the query for the oldest `limit` events that were not fanned out.
-///
-/// The order has all columns of the partial index: ordered by `id` alone, PostgreSQL may scan the primary key through
-/// all past events.
-pub fn write_pending_events(sql: &mut Sql, limit: usize) {
-    sql.push("SELECT \"id\" FROM \"events\" WHERE \"fanned_out_at\" IS NULL ORDER BY \"fanned_out_at\", \"id\"");
-    sql.push(&format!(" LIMIT {limit}"));
-}
-
-/// Result of one fan-out transaction.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FannedOut {
-    pub events: usize,
-    /// The batch was full, which means that more events may be pending.
-    pub may_have_more: bool,
-}
-
-/// Creates a delivery of each new event for each active webhook that receives it, in one transaction of limited size.
-/// Events and webhooks stay locked until the commit: no other process fans the same events out, and no webhook is
-/// disabled in the meantime. Webhooks are locked in the order of their ids, as everywhere, which prevents deadlocks.
-pub async fn fan_out(state: &State, now: DateTime<Utc>) -> Result<FannedOut> {
-    let (db, dialect, catalog) = (&state.db, state.db.dialect(), &state.catalog);
-    // Check without a transaction first, which needs no write lock.
-    let mut pending = Sql::new(dialect, "");
-    write_pending_events(&mut pending, 1);
-    if pending.one(db.reader()).await?.is_none() {
-        return Ok(FannedOut::default());
-    }
-    let active = Sql::new(dialect, "SELECT COUNT(*) AS \"count\" FROM \"webhooks\" WHERE \"is_active\"");
-    let active: i64 = active.one(db.reader()).await?.map_or(Ok(0), |row| row.try_get("", "count"))?;
-    let limit = (MAX_BATCH_DELIVERIES / usize::try_from(active).unwrap_or(0).max(1)).clamp(1, MAX_BATCH_EVENTS);
-    let mut pending = Sql::new(dialect, "");
-    write_pending_events(&mut pending, limit);
-    let transaction = db.begin().await?;
-    if dialect == Dialect::Postgres {
-        pending.push(" FOR UPDATE SKIP LOCKED");
-    }
-    let rows = pending.all(&transaction).await?;
-    let ids = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
-    if ids.is_empty() {
-        return Ok(FannedOut::default());
-    }
-    let mut sql = insert_deliveries(catalog, dialect, now, false);
-    sql.push(" WHERE w.\"is_active\" AND ");
-    if dialect == Dialect::Postgres {
-        // A request that disables a webhook cancels its pending deliveries. This lock makes it wait until the new ones
-        // are visible.
-        let mut subscribed =
-            Sql::new(dialect, "SELECT w.\"id\" FROM \"webhooks\" w WHERE w.\"is_active\" AND EXISTS (");
-        subscribed
-            .push("SELECT 1 FROM \"events\" e WHERE ")
-            .push(&receives_sql(catalog, dialect))
-            .push(" AND ")
-            .in_ids("e.\"id\"", &ids);
-        subscribed.push(") ORDER BY w.\"id\" FOR SHARE");
-        let rows = subscribed.all(&transaction).await?;
-        let locked = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
-        sql.in_ids("w.\"id\"", &locked).push(" AND ");
-    }
-    match dialect {
-        Dialect::Postgres => sql.push(&format!("w.\"created_at\" - interval '{CLOCK_SKEW}' <= e.\"created_at\"")),
-        Dialect::Sqlite => {
-            sql.push(&format!("datetime(w.\"created_at\", '-{CLOCK_SKEW}') <= datetime(e.\"created_at\")"))
-        }
-    };
-    sql.push(" AND ").in_ids("e.\"id\"", &ids);
-    let excluded = condition::excluded(state, &transaction, None, &ids).await?;
-    if !excluded.is_empty() {
-        sql.push(" AND NOT EXISTS (SELECT 1 FROM ");
-        let pairs = excluded.into_iter().map(|(webhook, event)| serde_json::json!([webhook, event]));
-        sql.values_table(pairs.collect(), &[("webhook_id", "bigint"), ("event_id", "bigint")]);
-        sql.push(" AS x WHERE x.\"webhook_id\" = w.\"id\" AND x.\"event_id\" = e.\"id\")");
-    }
-    sql.push(" ON CONFLICT (\"event_id\", \"webhook_id\") DO NOTHING");
-    sql.run(&transaction).await?;
-    let mut sql = Sql::new(dialect, "UPDATE \"events\" SET \"fanned_out_at\" = ");
-    sql.bind(now).push(" WHERE ").in_ids("\"id\"", &ids);
-    sql.run(&transaction).await?;
-    transaction.commit().await?;
-    Ok(FannedOut { events: ids.len(), may_have_more: ids.len() == limit })
 }
 
 /// Selects deliveries that are due, within the limits: users with the fewest running attempts first, of each the webhooks
@@ -249,39 +164,64 @@ pub(super) async fn claim(
     now: DateTime<Utc>,
 ) -> Result<Vec<Claim>> {
     let mut ids = if limits.slots == 0 { Vec::new() } else { due(&state.db, kind, limits, now).await? };
-    cancel_unreadable(state, &mut ids, now).await?;
+    let mut invalid = cancel_unwanted(state, &mut ids, now).await?;
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    lease(state, &ids, Some(kind), now).await
+    let mut claims = lease(state, &ids, Some(kind), now).await?;
+    claims.iter_mut().for_each(|claim| claim.invalid_condition = invalid.remove(&claim.id));
+    Ok(claims)
 }
 
-/// Cancels those of the deliveries whose webhook may no longer receive the event's record, and removes them.
-async fn cancel_unreadable(state: &State, ids: &mut Vec<i64>, now: DateTime<Utc>) -> Result<()> {
+/// Cancels those of the deliveries whose webhook may no longer receive the event's record, or whose condition excludes it,
+/// and removes them. Returns, by delivery, why the condition of its webhook is invalid.
+async fn cancel_unwanted(state: &State, ids: &mut Vec<i64>, now: DateTime<Utc>) -> Result<HashMap<i64, String>> {
+    let mut invalid = HashMap::new();
     if ids.is_empty() {
-        return Ok(());
+        return Ok(invalid);
     }
     let (db, dialect) = (&state.db, state.db.dialect());
-    let mut sql = Sql::new(dialect, "SELECT d.\"id\" AS \"id\" FROM \"webhook_deliveries\" d ");
+    let mut sql = Sql::new(dialect, "SELECT d.\"id\" AS \"id\", d.\"webhook_id\", d.\"event_id\", ");
+    sql.push("w.\"when\" IS NOT NULL AS \"has_condition\", (").push(&may_see_sql(&state.catalog, dialect));
     sql.push(
-        "JOIN \"webhooks\" w ON w.\"id\" = d.\"webhook_id\" JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE ",
+        ") AS \"may_see\" FROM \"webhook_deliveries\" d JOIN \"webhooks\" w ON w.\"id\" = d.\"webhook_id\" \
+         JOIN \"events\" e ON e.\"id\" = d.\"event_id\" WHERE ",
     );
-    sql.in_ids("d.\"id\"", ids).push(" AND NOT (").push(&may_see_sql(&state.catalog, dialect)).push(")");
+    sql.in_ids("d.\"id\"", ids);
     let rows = sql.all(db.reader()).await?;
-    let unreadable = rows.iter().map(|row| row.try_get("", "id")).collect::<Result<Vec<i64>, _>>()?;
-    if unreadable.is_empty() {
-        return Ok(());
+    let (mut unwanted, mut conditional) = (Vec::new(), Vec::new());
+    for row in rows {
+        if !row.try_get::<bool>("", "may_see")? {
+            unwanted.push(row.try_get("", "id")?);
+        } else if row.try_get("", "has_condition")? {
+            conditional.push(row);
+        }
+    }
+    if !conditional.is_empty() {
+        let (webhooks, events) = (distinct(&conditional, "webhook_id")?, distinct(&conditional, "event_id")?);
+        let mut judged = condition::judge(state, db.reader(), Some(&webhooks), &events).await?;
+        for row in conditional {
+            let id = row.try_get("", "id")?;
+            match judged.remove(&(row.try_get("", "webhook_id")?, row.try_get("", "event_id")?)) {
+                Some(Verdict::Excluded) => unwanted.push(id),
+                Some(Verdict::Invalid(reason)) => drop(invalid.insert(id, reason)),
+                None => {}
+            }
+        }
+    }
+    if unwanted.is_empty() {
+        return Ok(invalid);
     }
     let transaction = db.begin().await?;
     let mut sql =
         Sql::new(dialect, "UPDATE \"webhook_deliveries\" AS d SET \"status\" = 'cancelled', \"finished_at\" = ");
     sql.bind(now).push(" WHERE d.\"status\" = 'pending' AND ");
     write_unleased(&mut sql, now);
-    sql.push(" AND ").in_ids("\"id\"", &unreadable);
+    sql.push(" AND ").in_ids("\"id\"", &unwanted);
     sql.run(&transaction).await?;
     transaction.commit().await?;
-    ids.retain(|id| !unreadable.contains(id));
-    Ok(())
+    ids.retain(|id| !unwanted.contains(id));
+    Ok(invalid)
 }
 
 /// Claims one delivery for a single attempt, in any status. Returns `None` while another attempt is running.
@@ -377,10 +317,32 @@ async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now:
             once: false,
             failing_since: webhook.try_get("", "failing_since")?,
             happened_at: event.happened_at,
+            invalid_condition: None,
             attempt,
         });
     }
     Ok(claims)
+}
+
+/// Makes one attempt. A panic counts as a failed attempt.
+pub(super) async fn make_attempt(
+    metrics: &Metrics,
+    clock: &Clock,
+    transport: Arc<dyn Transport>,
+    claim: Claim,
+) -> FinishedAttempt {
+    let failed = |error: &str| Outcome { error: Some(error.to_owned()), ..Outcome::default() };
+    metrics.observe_delay(&claim);
+    let outcome = match &claim.invalid_condition {
+        Some(reason) => failed(reason),
+        None => {
+            let attempt = claim.attempt.clone();
+            let sent = tokio::spawn(async move { transport.send(&attempt).await }).await;
+            sent.unwrap_or_else(|_| failed("internal error of the sender"))
+        }
+    };
+    metrics.observe_outcome(&outcome);
+    FinishedAttempt { claim, outcome, at: clock.now() }
 }
 
 /// 32 random hexadecimal digits.

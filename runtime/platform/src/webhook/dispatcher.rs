@@ -12,13 +12,13 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 
 use super::cancellation::cancel_remaining;
-use super::delivery::{self, AttemptKind, Claim, ClaimLimits};
+use super::delivery::{self, AttemptKind, Claim, ClaimLimits, make_attempt};
+use super::fan_out::fan_out;
 use super::results::{FinishedAttempt, record_results};
 use super::retention;
 use super::suspension::{enforce_delivery_limit, suspend};
-use super::transport::{Outcome, Transport};
+use super::transport::Transport;
 use super::{Metrics, Webhooks};
-use charter_core::clock::Clock;
 use charter_core::error::Result;
 use charter_core::ops::State;
 use charter_core::tasks::supervise;
@@ -193,8 +193,8 @@ impl DispatchLoop {
         let ends = self.record_finished().await;
         let freed = ends.as_ref().is_ok_and(|freed| *freed);
         let now = self.state.clock.now();
-        let suspended = if wake == Wake::Tick { suspend(&self.state, now).await } else { Ok(()) };
-        let fanned_out = delivery::fan_out(&self.state, now).await;
+        let suspended = if wake == Wake::Tick { suspend(&self.state.db, now).await } else { Ok(()) };
+        let fanned_out = fan_out(&self.state, now).await;
         let is_full = fanned_out.as_ref().is_ok_and(|fanned_out| fanned_out.may_have_more);
         let mut limited = Ok(());
         if is_full || (wake == Wake::Tick && Instant::now() >= self.next_limit_check) {
@@ -368,9 +368,9 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
         let (per_webhook, metrics) = (webhooks.max_attempts_per_webhook, webhooks.metrics.clone());
         DispatchLoop::new(state.clone(), transport, slots, per_webhook, metrics)
     };
-    suspend(state, state.clock.now()).await?;
+    suspend(&state.db, state.clock.now()).await?;
     while cancel_remaining(&state.db, state.clock.now()).await? {}
-    while delivery::fan_out(state, state.clock.now()).await?.may_have_more {}
+    while fan_out(state, state.clock.now()).await?.may_have_more {}
     enforce_delivery_limit(state, state.clock.now()).await?;
     let attempts =
         dispatcher.start_attempts(AttemptKind::First).await? + dispatcher.start_attempts(AttemptKind::Retry).await?;
@@ -380,20 +380,4 @@ pub async fn run_once(state: &Arc<State>, transport: Arc<dyn Transport>, slots: 
         dispatcher.record_finished().await?;
     }
     Ok(attempts)
-}
-
-/// Makes one attempt. A panic counts as a failed attempt.
-pub(super) async fn make_attempt(
-    metrics: &Metrics,
-    clock: &Clock,
-    transport: Arc<dyn Transport>,
-    claim: Claim,
-) -> FinishedAttempt {
-    metrics.observe_delay(&claim);
-    let attempt = claim.attempt.clone();
-    let sent = tokio::spawn(async move { transport.send(&attempt).await }).await;
-    let outcome =
-        sent.unwrap_or_else(|_| Outcome { error: Some("internal error of the sender".into()), ..Outcome::default() });
-    metrics.observe_outcome(&outcome);
-    FinishedAttempt { claim, outcome, at: clock.now() }
 }

@@ -8,6 +8,7 @@ pub mod delivery_log;
 mod dispatcher;
 pub mod dns;
 pub mod event_fields;
+mod fan_out;
 mod http_transport;
 mod metrics;
 pub mod record;
@@ -24,8 +25,8 @@ pub mod transport;
 pub mod url_policy;
 
 pub use cancellation::cancel;
-pub use delivery::{fan_out, write_pending_events};
 pub use dispatcher::{Dispatcher, run_once};
+pub use fan_out::{fan_out, write_pending_events};
 pub use http_transport::{HttpTransport, TransportLimits};
 pub use metrics::Metrics;
 pub use record::stale_references;

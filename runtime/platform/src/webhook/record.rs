@@ -201,9 +201,10 @@ impl Behaviour for Entity {
             draft.model.token_id = Set(context.caller().token_id);
             draft.model.abilities = Set(serde_json::json!(context.caller().abilities));
         }
-        let url = draft.before.as_ref().map(|webhook| &webhook.url);
-        let moved = url.is_some() && url != draft.model.url.try_as_ref();
-        if moved || (is_active && !was_active) {
+        let is_corrected = draft.before.as_ref().is_some_and(|before| {
+            Some(&before.url) != draft.model.url.try_as_ref() || Some(&before.when) != draft.model.when.try_as_ref()
+        });
+        if is_corrected || (is_active && !was_active) {
             end_streak(draft);
         }
         if draft.before.is_none() {

@@ -8,8 +8,9 @@ use tokio::time::{Instant, sleep};
 
 use super::Webhooks;
 use super::condition;
-use super::delivery::{LEASE, MAX_BATCH_DELIVERIES, claim_one, random_hex};
-use super::dispatcher::{self, ERROR_BACKOFF};
+use super::delivery::{LEASE, claim_one, make_attempt, random_hex};
+use super::dispatcher::ERROR_BACKOFF;
+use super::fan_out::MAX_BATCH_DELIVERIES;
 use super::record;
 use super::results::record_results;
 use super::subscriptions::{insert_deliveries, receives_sql};
@@ -87,7 +88,7 @@ async fn send(state: &Arc<State>, transport: Arc<dyn Transport>, delivery: i64) 
         .run_to_completion(async move {
             let claim = claim_one(&state, delivery, state.clock.now()).await?;
             let claim = claim.ok_or_else(|| Error::Conflict("An attempt at this delivery is in progress.".into()))?;
-            let finished = dispatcher::make_attempt(&metrics, &state.clock, transport, claim).await;
+            let finished = make_attempt(&metrics, &state.clock, transport, claim).await;
             let until = Instant::now() + LEASE.to_std().unwrap_or_default();
             loop {
                 match record_results(&state.db, std::slice::from_ref(&finished)).await {

@@ -13,6 +13,12 @@ use super::transport::Outcome;
 use charter_core::db::{Connection, Db, Dialect, Sql, time_text};
 use charter_core::error::Result;
 
+/// `disabled_reason` of a webhook whose deliveries have failed for 72 hours.
+const FAILING: &str = "failing";
+
+/// The same, if the last of them failed because its condition is invalid.
+const CONDITION: &str = "condition";
+
 /// An attempt that has ended.
 pub(super) struct FinishedAttempt {
     pub claim: Claim,
@@ -35,6 +41,8 @@ struct WebhookState {
     streak: Streak,
     was_active: bool,
     is_active: bool,
+    /// `disabled_reason` if an attempt of this batch disables it.
+    reason: &'static str,
 }
 
 /// Row lock on the webhooks of a batch.
@@ -124,8 +132,10 @@ async fn lock_webhooks(
     for row in sql.all(transaction).await? {
         let streak = Streak { since: row.try_get("", "failing_since")?, last: row.try_get("", "last_failure_at")? };
         let is_active = row.try_get("", "is_active")?;
-        webhooks
-            .insert(row.try_get("", "id")?, WebhookState { before: streak, streak, was_active: is_active, is_active });
+        webhooks.insert(
+            row.try_get("", "id")?,
+            WebhookState { before: streak, streak, was_active: is_active, is_active, reason: FAILING },
+        );
     }
     Ok(webhooks)
 }
@@ -171,6 +181,7 @@ fn update_streak(webhook: &mut WebhookState, attempt: &FinishedAttempt) {
         webhook.streak.succeed();
     } else if !attempt.claim.manual && webhook.is_active && webhook.streak.fail(attempt.at) {
         webhook.is_active = false;
+        webhook.reason = if attempt.claim.invalid_condition.is_some() { CONDITION } else { FAILING };
     }
 }
 
@@ -287,9 +298,13 @@ async fn write_webhook(
     if webhook.is_active != webhook.was_active {
         let now = shown(Some(now));
         sql.push(", \"is_active\" = ").bind(webhook.is_active).push(", \"disabled_at\" = ").bind(now);
-        sql.push(", \"disabled_reason\" = 'failing'");
+        sql.push(", \"disabled_reason\" = ").bind(webhook.reason);
         sql.push(", \"updated_at\" = ").bind(now);
-        tracing::warn!(webhook = id, "webhook disabled: its deliveries have failed for 72 hours");
+        tracing::warn!(
+            webhook = id,
+            reason = webhook.reason,
+            "webhook disabled: its deliveries have failed for 72 hours"
+        );
     }
     sql.push(" WHERE \"id\" = ").bind(id);
     sql.run(transaction).await?;

@@ -1,13 +1,11 @@
-//! Suspension: a webhook is disabled when the token that made it is revoked or expires, its user is deactivated, its
-//! condition is no longer valid, or its user has too many pending deliveries.
+//! Suspension: a webhook is disabled when the token that made it is revoked or expires, its user is deactivated, or its
+//! user has too many pending deliveries.
 
 use chrono::{DateTime, SubsecRound, Utc};
 
 use super::Webhooks;
 use super::cancellation::cancel;
-use super::condition;
 use super::delivery::AttemptKind;
-use super::subscriptions::Rights;
 use charter_core::db::{Db, Sql};
 use charter_core::error::Result;
 use charter_core::ops::State;
@@ -15,26 +13,14 @@ use charter_core::ops::State;
 /// `disabled_reason` of a webhook whose user has more pending deliveries than the limit.
 const DELIVERY_LIMIT: &str = "delivery_limit";
 
-/// `disabled_reason` of a webhook whose condition is no longer valid.
-const CONDITION: &str = "condition";
-
-/// Disables the active webhooks that have lost their token or user, or whose condition names a field that is gone or that
-/// their user may no longer read, with the reason, and cancels their pending deliveries.
+/// Disables the active webhooks that have lost their token or user, with the reason, and cancels their pending deliveries.
 ///
 /// # Errors
 /// When the database fails; the next call finds the same webhooks.
-pub(super) async fn suspend(state: &State, now: DateTime<Utc>) -> Result<()> {
-    let db = &state.db;
+pub(super) async fn suspend(db: &Db, now: DateTime<Utc>) -> Result<()> {
     for (id, reason) in lost(db, now).await? {
         if disable(db, id, &reason, now).await? {
             tracing::warn!(webhook = id, reason, "webhook disabled: it lost the token or the user that made it");
-        }
-    }
-    let rights = Rights::of_fields(&state.catalog);
-    for webhook in condition::load(state, db.reader(), &rights, None).await? {
-        let Some(problem) = webhook.problem(&state.catalog, &rights) else { continue };
-        if disable(db, webhook.id, CONDITION, now).await? {
-            tracing::warn!(webhook = webhook.id, "webhook disabled: its condition {problem}");
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod default;
 pub(super) mod faults;
 mod name;
+mod pairs;
 pub(super) mod table;
 mod yaml;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 
+use self::pairs::Links;
 use super::output;
 use crate::server::ServerState;
 use charter_core::error::{Error, Result};
@@ -39,6 +41,10 @@ pub(super) async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Resul
     }
     let found = table::read(dialect, connection, table).await?;
     let entries = state.catalog.entries();
+    let links = pairs::find(dialect, table, &found, entries);
+    if let Some(links) = links.as_ref().filter(|links| links.changes.is_empty()) {
+        return output::line(field_of_links(table, links).trim_end());
+    }
     let (name, better) = argument("name").map_or_else(|| name::of_table(table, entries), |name| (name.into(), None));
     if !name::is_name(&name) {
         let problem =
@@ -55,5 +61,26 @@ pub(super) async fn run(state: &Arc<ServerState>, matches: &ArgMatches) -> Resul
         state.catalog.entries().iter().map(|entry| (entry.meta.table, entry.meta.name)).collect();
     let text = yaml::write(dialect, (&name, better.as_deref()), table, &found, &resources);
     let text = text.ok_or_else(|| Error::internal(format!("no column of `{table}` can be a field of a resource")))?;
-    output::line(text.trim_end())
+    let suggestion = links.as_ref().map(|links| unfit_pairs(table, links)).unwrap_or_default();
+    output::line(format!("{suggestion}{text}").trim_end())
+}
+
+/// The field that makes links of a table of pairs.
+fn field_of_links(table: &str, Links { holder, field, ids, .. }: &Links) -> String {
+    format!(
+        "# The table `{table}` has pairs, and needs no file. Add this field to that of `{holder}`: clients read and write\n\
+         # `{ids}`. Then run `cargo charter migration snapshot`.\n\
+         fields:\n  {field}\n"
+    )
+}
+
+/// The same as a comment, for a table that links cannot use as it is.
+fn unfit_pairs(table: &str, Links { holder, field, ids, changes }: &Links) -> String {
+    let mut text = format!(
+        "# The table `{table}` has pairs. Instead of this file, the one of `{holder}` can have the field\n\
+         # `{field}`: clients then read and write `{ids}`.\n\
+         # Before that, a migration must change the table:\n"
+    );
+    changes.iter().for_each(|change| text.push_str(&format!("# - {change}\n")));
+    text + "#\n"
 }

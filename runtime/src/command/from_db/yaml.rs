@@ -86,7 +86,7 @@ pub(super) fn write(
 }
 
 /// Changes that a migration must make before the table can belong to a resource.
-fn required_changes(dialect: Dialect, found: &Table) -> Vec<String> {
+pub(super) fn required_changes(dialect: Dialect, found: &Table) -> Vec<String> {
     let mut lines = Vec::new();
     match found.columns.iter().find(|column| column.name == "id") {
         None => lines.push("add the primary key `id`, a 64-bit integer".to_owned()),

@@ -161,7 +161,7 @@ impl RecordForm<'_> {
                 html! {
                     @for (number, row) in rows.enumerate() {
                         @if number > 0 { "; " }
-                        @for (index, inner) in form_fields::row_fields(referenced, by).enumerate() {
+                        @for (index, inner) in form_fields::row_fields(self.request, referenced, by).enumerate() {
                             @if index > 0 { ", " }
                             (labels::field(inner)) " " (self.show_field(inner, row.get(inner.name).unwrap_or(&Value::Null), None))
                         }

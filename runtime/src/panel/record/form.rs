@@ -99,7 +99,7 @@ pub(super) fn shown_values(request: &PanelRequest<'_>, target: &Target<'_>, reco
         let value = match (field.kind, value.as_array()) {
             (Kind::Embedded { resource, by }, Some(rows)) => {
                 let referenced = request.state.catalog.linked(resource);
-                let names = || form_fields::row_fields(referenced, by).map(|field| field.name).chain(["id"]);
+                let names = || form_fields::row_fields(request, referenced, by).map(|field| field.name).chain(["id"]);
                 let shown = |row: &Value| -> Value {
                     names()
                         .filter_map(|name| Some((name.to_string(), row.get(name)?.clone())))

@@ -146,7 +146,9 @@ impl Decoder<'_> {
             let is_blank = is_empty(value) || matches!(input::to_text(value).as_str(), "" | "false" | "[]");
             name != "id" && !is_blank && !(id.is_none() && is_default(name, value))
         };
-        if !fields.iter().any(is_input) {
+        // A row that had no value in the form stays: it can have values that the user has no input for.
+        let had_input = original.and_then(Value::as_object).is_none_or(|row| row.iter().any(is_input));
+        if had_input && !fields.iter().any(is_input) {
             return None;
         }
         // In an existing record an empty value clears the field.

@@ -10,6 +10,7 @@ use super::{choices, form_decode};
 use crate::language::{message, text};
 use crate::panel::format::labels;
 use crate::panel::format::number_input::Separators;
+use crate::panel::request::PanelRequest;
 use crate::server::Problem;
 use charter_core::catalog::Entry;
 use charter_core::custom_field::{CustomFieldType, Definition};
@@ -204,7 +205,10 @@ impl RecordForm<'_> {
     fn render_embedded(&self, field: &'static FieldMeta, referenced: &Entry, by: &str) -> Markup {
         let empty = Vec::new();
         let rows = self.record[field.name].as_array().unwrap_or(&empty);
-        let inner: Vec<&'static FieldMeta> = row_fields(referenced, by).collect();
+        let inner: Vec<&'static FieldMeta> = row_fields(self.request, referenced, by).collect();
+        if inner.is_empty() {
+            return html! {};
+        }
         let blank = Value::Object(form_decode::default_values(self.request, referenced));
         html! {
             row-list { fieldset {
@@ -230,10 +234,16 @@ impl RecordForm<'_> {
     }
 }
 
-/// The fields with an input in a row of embedded records.
-pub(super) fn row_fields<'e>(referenced: &'e Entry, by: &'e str) -> impl Iterator<Item = &'static FieldMeta> + 'e {
-    let is_input =
-        move |inner: &&'static FieldMeta| inner.name != by && inner.name != "id" && inner.access == Access::Writable;
+/// The fields with an input in a row of embedded records, which depend on the user.
+pub(super) fn row_fields<'e>(
+    request: &'e PanelRequest<'_>,
+    referenced: &'e Entry,
+    by: &'e str,
+) -> impl Iterator<Item = &'static FieldMeta> + 'e {
+    let is_input = move |inner: &&'static FieldMeta| {
+        let is_own = inner.name != by && inner.name != "id";
+        is_own && inner.access == Access::Writable && request.may_set_field(referenced, inner)
+    };
     referenced.meta.fields.iter().filter(is_input)
 }
 

@@ -7,10 +7,7 @@ use crate::error::{Error, FieldErrors, Result};
 use crate::expression::{self, Node};
 use crate::meta::{FieldMeta, Kind};
 use crate::ops::Context;
-use crate::query::{Condition, RowExpression};
-
-/// The list parameter that names a field whose choices are wanted: `choices_of=order.product_id`.
-pub const PARAMETER: &str = "choices_of";
+use crate::query::{CHOICES_OF, Condition, RowExpression};
 
 /// The checked text of a `where` over the records of `target`.
 ///
@@ -39,7 +36,7 @@ pub(super) fn add_unfit(errors: &mut FieldErrors, catalog: &Catalog, field: &Fie
     errors.add(field.name, format!("must refer to a record ({label}) with {}", field.choices));
 }
 
-/// The value of [`PARAMETER`] for a field or a parameter of an action; none if every record can be chosen.
+/// The value of [`CHOICES_OF`] for a field or a parameter of an action; none if every record can be chosen.
 pub fn name(catalog: &Catalog, field: &FieldMeta) -> Option<String> {
     if field.choices.is_empty() {
         return None;
@@ -50,25 +47,29 @@ pub fn name(catalog: &Catalog, field: &FieldMeta) -> Option<String> {
 
 /// The names of the fields and parameters that limit the records of a resource that they can get.
 pub fn names_over(catalog: &Catalog, target: &Entry) -> Vec<String> {
-    let is_over = |field: &FieldMeta| matches!(field.kind, Kind::Ref { resource } if resource == target.meta.name);
-    limited(catalog).filter(|(_, field)| is_over(field)).map(|(name, _)| name).collect()
+    limited_over(catalog, target).map(|(name, _)| name).collect()
 }
 
-/// The condition of the parameter [`PARAMETER`] of a list.
+/// The condition of the parameter [`CHOICES_OF`] of a list.
 ///
 /// # Errors
 /// 422 if it names no field that limits the records of the list.
 pub fn named(context: &Context<'_>, entry: &Entry, name: &str) -> Result<Condition> {
-    let names = names_over(context.catalog(), entry);
-    let found = limited(context.catalog()).find(|(other, _)| other == name && names.contains(other));
-    match found {
+    match limited_over(context.catalog(), entry).find(|(other, _)| other == name) {
         Some((_, field)) => Ok(condition(context, field.choices, entry)),
         None => {
+            let names = names_over(context.catalog(), entry);
             let known = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
             let label = entry.meta.label.to_lowercase();
-            Err(Error::invalid(PARAMETER, format!("is not a field that limits its choices of {label}{known}")))
+            Err(Error::invalid(CHOICES_OF, format!("is not a field that limits its choices of {label}{known}")))
         }
     }
+}
+
+/// Those fields and parameters with `where` that refer to a resource, with their names.
+fn limited_over(catalog: &Catalog, target: &Entry) -> impl Iterator<Item = (String, &'static FieldMeta)> {
+    let resource = target.meta.name;
+    limited(catalog).filter(move |(_, field)| field.kind == Kind::Ref { resource })
 }
 
 /// Every field and parameter with `where`, with its name: `order.product_id`, `order.swap.product_id`.

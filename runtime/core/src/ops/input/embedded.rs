@@ -7,9 +7,10 @@
 //! records have no hooks of their own. Links to records are embedded records that clients see as ids: `links`.
 
 pub mod links;
+pub mod matching;
 mod parents;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use sea_orm::{ModelTrait, QueryResult, Value};
@@ -39,6 +40,8 @@ pub struct EmbeddedSet {
     items: Vec<Item>,
     /// Stored rows without an item.
     removed: StoredRows,
+    /// The items are matched with the stored rows, and have the values that differ.
+    is_matched: bool,
     origin: Origin,
 }
 
@@ -58,16 +61,6 @@ struct Item {
     changes: Changes,
 }
 
-impl Item {
-    /// Makes the item an update of the stored row with this id and removes that from `stored`; an insert if there is
-    /// none.
-    fn match_row(&mut self, id: Option<i64>, stored: &mut StoredRows) {
-        let row = id.and_then(|id| Some((id, stored.remove(&id)?)));
-        self.id = row.as_ref().map(|(id, _)| *id);
-        self.changes.before = row.map(|(_, row)| row);
-    }
-}
-
 impl EmbeddedSet {
     fn new(field: &'static FieldMeta, meta: &'static ResourceMeta, items: usize) -> EmbeddedSet {
         EmbeddedSet {
@@ -75,6 +68,7 @@ impl EmbeddedSet {
             meta,
             items: Vec::with_capacity(items),
             removed: StoredRows::new(),
+            is_matched: false,
             origin: Origin::Request,
         }
     }
@@ -115,7 +109,7 @@ impl EmbeddedSet {
             Ok(Item { index, id, changes })
         };
         let items = records.into_iter().enumerate().map(item).collect::<Result<_>>()?;
-        Ok(EmbeddedSet { field, meta: C::meta(), items, removed: StoredRows::new(), origin: Origin::Hook })
+        Ok(EmbeddedSet { items, origin: Origin::Hook, ..EmbeddedSet::new(field, C::meta(), 0) })
     }
 
     /// The records as a hook sees them.
@@ -209,13 +203,14 @@ pub async fn check_drafted(context: &Context<'_>, running: &RunningHook<'_>, cha
     check_sets(context, changes, id, Origin::Hook).await
 }
 
-/// Matches the items with stored rows, applies defaults to the new ones and checks every rule, once for each field. `id` is that of the
-/// record that contains them; `None` for a new record.
+/// Matches the items with stored rows, applies defaults to the new ones and checks every rule, once for each field. `id` is
+/// that of the record that contains them; `None` for a new record.
 pub async fn check(context: &Context<'_>, changes: &mut Changes, id: Option<i64>) -> Result<()> {
     check_sets(context, changes, id, Origin::Request).await
 }
 
 async fn check_sets(context: &Context<'_>, changes: &mut Changes, id: Option<i64>, origin: Origin) -> Result<()> {
+    matching::match_rows(context, changes, id, origin).await?;
     for set in changes.embedded.iter_mut().filter(|set| set.origin == origin) {
         let Some((entry, by)) = target(context.catalog(), set.field) else { continue };
         set.origin = Origin::Checked;
@@ -223,35 +218,15 @@ async fn check_sets(context: &Context<'_>, changes: &mut Changes, id: Option<i64
             links::check(context, set, (resource, by, to), id, &mut changes.errors).await?;
             continue;
         }
-        let mut stored = match id {
-            Some(id) => rows(context, entry, by, id).await?,
-            None => StoredRows::new(),
-        };
-        let own_ids: Vec<i64> = stored.keys().copied().collect();
-        for item in &mut set.items {
-            item.match_row(item.id, &mut stored);
-        }
-        let mut ids_by_values = HashMap::new();
-        for (id, row) in &stored {
-            let row = Changes::new(entry.meta, Some(row.clone()));
-            ids_by_values.extend(unique_values(context, &row, by)?.into_iter().map(|(_, values)| (values, *id)));
-        }
+        let own_ids: Vec<i64> = set.before().into_keys().collect();
         let mut seen_values = HashSet::new();
         for item in &mut set.items {
-            if item.id.is_none() {
-                let item_values = unique_values(context, &item.changes, by)?;
-                item.match_row(
-                    item_values.iter().find_map(|(_, values)| ids_by_values.get(values).copied()),
-                    &mut stored,
-                );
-            }
             if item.id.is_none() {
                 // The back reference is set once the record is stored.
                 item.changes.set(by, Value::BigInt(Some(0)));
                 input::complete(entry, context, &[], &mut item.changes)?;
                 item.changes.unset(by);
             }
-            update::drop_unchanged(&mut item.changes)?;
             if origin == Origin::Request {
                 update::reject_immutable_changes(&mut item.changes);
             }
@@ -262,7 +237,6 @@ async fn check_sets(context: &Context<'_>, changes: &mut Changes, id: Option<i64
             check_duplicates(context, &mut item.changes, by, &mut seen_values)?;
             move_errors(set.field, item.index, &mut item.changes.errors, &mut changes.errors);
         }
-        set.removed = stored;
     }
     Ok(())
 }

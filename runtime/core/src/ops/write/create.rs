@@ -27,12 +27,12 @@ pub async fn create(context: &Context<'_>, entry: &Entry, body: &Body<'_>, under
         return Ok(result);
     }
     let definitions = definitions(context, entry).await?;
-    let mut changes = read(context, entry, body, under, &definitions)?;
+    let mut changes = read(context, entry, body, under, &definitions).await?;
     finish(context, entry, "create", &definitions, &mut changes).await
 }
 
 /// Reads a body into the changes of a new record.
-pub fn read(
+pub async fn read(
     context: &Context<'_>,
     entry: &Entry,
     body: &Body<'_>,
@@ -44,7 +44,7 @@ pub fn read(
         changes.set(parent.field, Value::from(id));
     }
     input::read(context.catalog(), entry, body, definitions, &mut changes)?;
-    field_access::check_writes(context, &changes)?;
+    field_access::check_writes(context, &mut changes, None).await?;
     check_first_state(&mut changes);
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
         // The parent in the path overrides the body.

@@ -41,7 +41,7 @@ pub async fn create_record(
         return Ok(None);
     }
     let definitions = load_definitions(context, entry, entry.meta.custom_fields).await?;
-    let mut changes = create::read(context, entry, body, under, list(&definitions))?;
+    let mut changes = create::read(context, entry, body, under, list(&definitions)).await?;
     input::complete(entry, context, list(&definitions), &mut changes)?;
     create::check_record_alone(context, &mut changes).await?;
     let mut columns = entry.meta.fields.iter().filter(|field| field.is_column() && field.name != "id");
@@ -132,7 +132,7 @@ async fn update_found_record(
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&definitions), &mut changes)?;
     update::drop_unchanged(&mut changes)?;
-    field_access::check_writes(context, &changes)?;
+    field_access::check_writes(context, &mut changes, Some(id)).await?;
     update::reject_immutable_changes(&mut changes);
     reject_changes_of_frozen(context, &changes).await?;
     create::check_record_alone(context, &mut changes).await?;

@@ -19,7 +19,7 @@ pub async fn create(context: &Context<'_>, entry: &Entry, door: &PublicMeta, bod
     let is_listed = |name: &str| door.create.contains(&name);
     let fields = body.fields.iter().filter(|(name, _)| is_listed(name)).cloned().collect();
     let listed = Body { fields, outside: body.outside.iter().filter(|name| is_listed(name)).cloned().collect() };
-    let mut changes = create::read(context, entry, &listed, None, &[])?;
+    let mut changes = create::read(context, entry, &listed, None, &[]).await?;
     let label = entry.meta.label.to_lowercase();
     let fields = body.fields.iter().map(|(name, _)| name);
     for name in fields.chain(&body.outside).filter(|name| !is_listed(name)) {

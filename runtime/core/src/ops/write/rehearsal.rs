@@ -98,12 +98,12 @@ impl Rehearsal {
         let Rehearsed { body, parent, before, mut errors, .. } = row;
         let id = before.as_ref().map(|(id, _)| *id);
         let read = match before {
-            None => create::read(context, entry, body, parent, &self.definitions).and_then(|mut changes| {
+            None => create::read(context, entry, body, parent, &self.definitions).await.and_then(|mut changes| {
                 input::complete(entry, context, &self.definitions, &mut changes)?;
                 require_caller(context, &mut changes);
                 Ok(changes)
             }),
-            Some((_, row)) => self.read_update(context, entry, body, row).await,
+            Some((id, row)) => self.read_update(context, entry, body, id, row).await,
         };
         let mut changes = match read {
             Ok(changes) => changes,
@@ -129,13 +129,14 @@ impl Rehearsal {
         context: &Context<'_>,
         entry: &Entry,
         body: &Body<'_>,
+        id: i64,
         row: Arc<QueryResult>,
     ) -> Result<Changes> {
         update::guard(context, entry, &row).await?;
         let mut changes = Changes::new(entry.meta, Some(row));
         input::read(context.catalog(), entry, body, &self.definitions, &mut changes)?;
         update::drop_unchanged(&mut changes)?;
-        field_access::check_writes(context, &changes)?;
+        field_access::check_writes(context, &mut changes, Some(id)).await?;
         reject_changes_of_frozen(context, &changes).await?;
         update::reject_immutable_changes(&mut changes);
         Ok(changes)

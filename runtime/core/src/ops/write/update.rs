@@ -49,7 +49,7 @@ pub async fn update(
     };
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
     drop_unchanged(&mut changes)?;
-    field_access::check_writes(context, &changes)?;
+    field_access::check_writes(context, &mut changes, Some(id)).await?;
     reject_immutable_changes(&mut changes);
     finish(context, entry, id, &mut changes, UPDATE).await
 }
