@@ -166,21 +166,40 @@ async fn webhook_is_disabled_when_its_condition_is_no_longer_valid(server: Serve
     let admin = server.admin();
     let webhook = subscribed(&admin, &["product.created"], "weight > 10").await;
     let path = format!("/webhooks/{}", webhook["id"]);
-    // As after an upgrade of the application that removes the field.
-    server.sql("UPDATE webhooks SET \"when\" = 'wait > 10'").await;
-    product(&admin, "Heavy", "11").await;
-    assert_eq!(sent(&server).await, Vec::<String>::new());
-    let shown = admin.get(&path).await.record("webhook");
-    assert_eq!((&shown["is_active"], &shown["disabled_reason"]), (&json!(false), &json!("condition")));
-    assert_eq!(shown["when"], "wait > 10");
-    // Other changes are possible, and enabling is not.
-    admin.put(&path, json!({ "url": "https://other.example/" })).await.ok();
-    let refused = admin.put(&path, json!({ "is_active": true })).await;
-    assert!(refused.invalid("when").contains("there is no field `wait`"), "{}", refused.text);
-    admin.put(&path, json!({ "is_active": true, "when": "weight > 10" })).await.ok();
+    // As after an upgrade of the application that removes the field, gives it another type, or changes the language.
+    for (number, (stored, problem)) in [
+        ("wait > 10", "there is no field `wait`"),
+        ("name > 10", "is not valid for product at character 8"),
+        ("weight >", "is not valid for product at character 9"),
+        ("weight ? 10", "is not valid for product at character 8"),
+        ("caller.id = 1", "`caller` is not known here"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        server.sql(&format!("UPDATE webhooks SET \"when\" = '{stored}'")).await;
+        let name = format!("Heavy {number}");
+        product(&admin, &name, "11").await;
+        assert_eq!(sent(&server).await, Vec::<String>::new(), "{stored}");
+        let shown = admin.get(&path).await.record("webhook");
+        assert_eq!((&shown["is_active"], &shown["disabled_reason"]), (&json!(false), &json!("condition")), "{stored}");
+        assert_eq!((&shown["when"], shown["disabled_at"].is_null()), (&json!(stored), false));
+        // Other changes are possible, and enabling is not.
+        admin.put(&path, json!({ "url": "https://other.example/" })).await.ok();
+        let refused = admin.put(&path, json!({ "is_active": true })).await;
+        assert!(refused.invalid("when").contains(problem), "{stored}: {}", refused.text);
+        // A correction enables it, for later events.
+        admin.put(&path, json!({ "is_active": true, "when": "weight > 10" })).await.ok();
+        product(&admin, "Light", "1").await;
+        product(&admin, "Later", "12").await;
+        assert_eq!(sent(&server).await, ["product.created Later"], "{stored}");
+        let shown = admin.get(&path).await.record("webhook");
+        assert_eq!((&shown["is_active"], &shown["disabled_reason"]), (&json!(true), &Value::Null));
+    }
     let since = json!({ "since": webhook["created_at"] });
     admin.post(&format!("{path}/recover"), since).await.ok();
-    assert_eq!(sent(&server).await, ["product.created Heavy"]);
+    let missed = (0..5).map(|number| format!("product.created Heavy {number}"));
+    assert_eq!(sent(&server).await, missed.collect::<Vec<_>>());
 }
 
 async fn condition_names_only_fields_that_its_user_may_read(server: Gadgets) {
