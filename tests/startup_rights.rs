@@ -14,7 +14,7 @@ mod bill {
     #[resource(name = "bill", read_permission = "bills.view")]
     pub struct Model {
         pub id: i64,
-        #[field(default = "0")]
+        #[field(default = "0", min = "0", max = "100")]
         pub total: i32,
     }
 }
@@ -29,7 +29,7 @@ mod group {
         pub id: i64,
         #[field(string(80), required)]
         pub name: String,
-        #[field(default = "0", read = "costs.view")]
+        #[field(default = "0", min = "0", max = "100", read = "costs.view")]
         pub margin: i32,
         #[field(string(80), secret)]
         pub code: Option<String>,
@@ -60,7 +60,7 @@ mod order {
         pub copied: i32,
         #[field(default_value = "coalesce(bill.total, 0)", read = "bills.view")]
         pub kept: i32,
-        #[field(default = "0", read = "costs.view")]
+        #[field(default = "0", min = "0", max = "100", read = "costs.view")]
         pub cost: i32,
         #[field(value = "cost", read = "costs.view")]
         pub same: i32,

@@ -197,7 +197,7 @@ async fn webhook_sends_the_fields_that_its_owner_may_read(server: Gadgets) {
 async fn derived_field_of_an_embedded_record_needs_the_right_of_its_source(server: Gadgets) {
     let world = World::new(server).await;
     for (who, client) in [("viewer", &world.viewer), ("other", &world.other)] {
-        let webhook = json!({ "url": format!("https://example.com/{who}"), "events": ["kit.*"] });
+        let webhook = json!({ "url": format!("https://example.com/{who}"), "events": ["kit.created", "kit.updated"] });
         client.post("/webhooks", webhook).await.created("webhook");
     }
     let kit = json!({ "name": "Box", "items": [{ "gadget_id": world.gadget["id"] }] });

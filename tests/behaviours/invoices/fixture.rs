@@ -194,7 +194,14 @@ impl invoice::Behaviour for Entity {
     async fn after_commit(context: &Context<'_>, record: &Model, before: Option<&Model>) -> Result<()> {
         let is_new_title = before.is_some_and(|before| before.title != record.title);
         if is_new_title && record.title == "send alone" {
-            run_action(context, Action::Send, record.id, json!({})).await?;
+            let problem = run_action(context, Action::Send, record.id, json!({})).await.err();
+            let transaction = Transaction::begin(context.state()).await?;
+            revise::<Entity>(&context.in_transaction(&transaction), record.id, |draft| {
+                draft.model.history = Set(problem.map(|problem| problem.to_string()));
+                Ok(())
+            })
+            .await?;
+            transaction.commit(context).await?;
         }
         if is_new_title && record.title == "send me" {
             let transaction = Transaction::begin(context.state()).await?;
