@@ -10,6 +10,7 @@ on_both!(
     condition_refuses_an_action_with_its_message,
     action_needs_its_own_permission,
     condition_and_permission_hold_before_the_code_of_an_action,
+    condition_over_a_field_with_a_right_does_not_tell_its_value,
     rules_computed_fields_and_events_follow_what_an_action_sets,
     value_that_breaks_a_rule_is_refused_and_stores_nothing,
     can_tells_which_actions_run_and_why_not,
@@ -76,6 +77,11 @@ mod library {
         #[resource(action(name = "stretch", on = "record", rule(set(field = "days", expression = "days * 2"))))]
         #[resource(action(name = "mark", on = "record", rule(guard = "days < 50", permission = "loans.mark")))]
         #[resource(action(name = "copy", on = "record", creates, rule(guard = "place is null")))]
+        #[resource(action(
+            name = "settle",
+            on = "record",
+            rule(guard = "fine < 5", permission = "loans.fines", set(field = "fine", expression = "0"))
+        ))]
         pub struct Model {
             pub id: i64,
             #[field(reference("shelf"))]
@@ -89,6 +95,8 @@ mod library {
             pub days: i32,
             #[field(default = "1", min = "1", max = "90")]
             pub extra: i32,
+            #[field(default = "0", read = "loans.fines")]
+            pub fine: i32,
             #[field(value = "days + extra")]
             pub total: i32,
             #[field(read_only)]
@@ -142,6 +150,7 @@ mod library {
                 string("place", 80).nullable(),
                 integer("days").default(14),
                 integer("extra").default(1),
+                integer("fine").default(0),
                 integer("total"),
             ];
             Table::on(manager, "loans").create(loans.into_iter().chain(times()).collect::<Vec<_>>()).await
@@ -217,6 +226,31 @@ async fn condition_and_permission_hold_before_the_code_of_an_action(server: Libr
     assert_eq!(admin.get("/loans").await.ok()["meta"]["total"], 2);
 }
 
+async fn condition_over_a_field_with_a_right_does_not_tell_its_value(server: Library) {
+    let admin = server.admin();
+    let (low, high) = (loan(&admin, json!({ "fine": 1 })).await, loan(&admin, json!({ "fine": 9 })).await);
+    let (user, plain) = server.user(&[], &["*"]).await;
+    let (clerk_user, clerk) = server.user(&["loans.fines"], &["*"]).await;
+    let mut panel = crate::panel::signed_in(&server, &user).await;
+    let mut told = Vec::new();
+    for path in [&low, &high] {
+        let refused = run(&plain, path, "settle").await.refused(403, "permission_missing");
+        let can = plain.get(&format!("{path}?include=can")).await.record("loan")["can"].clone();
+        let listed = plain.get(&format!("/loans?include=can&q[id_eq]={}", &path[7..])).await.records("loans");
+        assert_eq!(listed[0]["can"], can);
+        let page = panel.get(path).await.status(200).text.clone();
+        assert!(page.contains("loans.fines") && !page.contains("fine &lt; 5"), "{page}");
+        told.push((refused["message"].clone(), can));
+    }
+    assert_eq!(told[0], told[1], "the answers about both fines are the same");
+    // With the right, they differ.
+    let refused = run(&clerk, &high, "settle").await.refused(409, "action_refused");
+    assert_eq!(refused["message"], "This is possible only if fine < 5.");
+    let mut panel = crate::panel::signed_in(&server, &clerk_user).await;
+    panel.get(&high).await.status(200).says("fine &lt; 5");
+    assert_eq!(run(&clerk, &low, "settle").await.record("loan")["fine"], 0);
+}
+
 async fn rules_computed_fields_and_events_follow_what_an_action_sets(server: Library) {
     let admin = server.admin();
     let path = loan(&admin, json!({ "days": 20, "extra": 5 })).await;
@@ -243,8 +277,8 @@ async fn can_tells_which_actions_run_and_why_not(server: Library) {
     let can = plain.get(&format!("{path}?include=can")).await.record("loan")["can"].clone();
     let found: Vec<(&Value, &Value)> =
         can.as_array().unwrap().iter().map(|one| (&one["action"], &one["allowed"])).collect();
-    let names = ["give_back", "extend", "stretch", "mark", "copy"].map(Value::from);
-    let allowed = [true, false, true, false, true].map(Value::from);
+    let names = ["give_back", "extend", "stretch", "mark", "copy", "settle"].map(Value::from);
+    let allowed = [true, false, true, false, true, false].map(Value::from);
     assert_eq!(found, names.iter().zip(&allowed).collect::<Vec<_>>(), "{can}");
     assert_eq!(can[1]["why"], "the book is back already");
     assert!(can[3]["why"].as_str().unwrap().contains("loans.mark"), "{can}");
@@ -268,7 +302,7 @@ async fn the_document_has_the_actions_and_the_include(server: Library) {
     assert_eq!(operation["x-permission"], "loans.extend");
     let can = &document["components"]["schemas"]["Loan"]["properties"]["can"];
     let names = &can["items"]["properties"]["action"]["enum"];
-    assert_eq!(*names, json!(["give_back", "extend", "stretch", "mark", "copy"]), "{can}");
+    assert_eq!(*names, json!(["give_back", "extend", "stretch", "mark", "copy", "settle"]), "{can}");
 }
 
 async fn buttons_of_the_panel_show_the_reason(server: Library) {

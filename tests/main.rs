@@ -56,6 +56,7 @@ mod sequences;
 mod server;
 mod slow_readers;
 mod sqlite_file;
+mod startup_rights;
 mod states;
 mod support;
 mod timeouts_and_limits;

@@ -20,6 +20,7 @@ on_both!(
     unknown_verb_of_its_ability_is_refused,
     document_describes_paths_with_their_access,
     methods_are_its_own_with_head_and_others_are_405,
+    path_that_the_document_cannot_express_prevents_the_start,
 );
 
 /// Answers with the year of its path, and counts its calls.
@@ -179,4 +180,34 @@ async fn methods_are_its_own_with_head_and_others_are_405(reports: Reports) {
     reports.anonymous().send(Method::HEAD, "~/reports/2026", None).await.status(401);
     assert_eq!(reports.calls(), 1);
     reader.get("~/reports").await.status(404);
+}
+
+async fn path_that_the_document_cannot_express_prevents_the_start(reports: Reports) {
+    for path in [
+        "files/{**rest}",
+        "files/{*rest}",
+        "files/*",
+        "reports/{year:num}",
+        "reports/{year|[0-9]+}",
+        "reports/{year}.csv",
+        "reports/{first}-{last}",
+        "reports/{}",
+        "reports/{Year}",
+        "reports/{year}/{year}",
+        "reports//years",
+        "reports/../years",
+        "reports/years?all",
+        "reports/years#all",
+        "reports/all years",
+        "/years",
+        "years/",
+    ] {
+        let app = charter::app().with(Calls::default()).mount(Mount::get(path, Report).summary("Report"));
+        let opened = app.open(reports.0.state.config.clone()).await.map(drop);
+        let problem = opened.expect_err(path).to_string();
+        assert!(problem.contains(&format!("the mounted path `{path}`")), "{problem}");
+    }
+    let app = Reports::app().mount(Mount::post("reports/{month}", Report).summary("Report"));
+    let problem = app.open(reports.0.state.config.clone()).await.map(drop).expect_err("two names").to_string();
+    assert!(problem.contains("`reports/{year}` and `reports/{month}` differ by a name alone"), "{problem}");
 }

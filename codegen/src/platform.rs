@@ -1,6 +1,6 @@
 //! Resources of the platform: the fields that YAML may refer to, and the names that no resource may have.
 
-use charter_model::naming;
+use charter_model::{FieldOption, naming};
 
 use crate::model::{Field, Filters, Name, Resource, Sorts, Type};
 use crate::source::{Span, Spanned};
@@ -22,6 +22,9 @@ const RESOURCES: &[(&str, &[PlatformField])] = &[
     ("custom_field", &[("entity_type", STRING), ("name", STRING), ("label", STRING), ("field_type", STRING)]),
     ("custom_view", &[("name", STRING), ("entity_type", STRING), ("visibility", STRING), ("user_id", USER)]),
 ];
+
+/// The rights that reading a field of these needs.
+const RIGHTS: &[(&str, &str, &str)] = &[("user", "email", "users:read")];
 
 /// Resources that nothing may refer to.
 const SERVED: &[&str] =
@@ -306,7 +309,15 @@ fn nowhere(text: &str) -> Name {
 fn resource(name: &str, fields: &[PlatformField]) -> Resource {
     let plural = nowhere(&naming::plural(name));
     let id = Field::new(nowhere("id"), Type::BigInt);
-    let fields = fields.iter().map(|(name, kind)| Field::new(nowhere(name), kind()));
+    let fields = fields.iter().map(|(field, kind)| {
+        let plain = Field::new(nowhere(field), kind());
+        match RIGHTS.iter().find(|(of, named, _)| (of, named) == (&name, field)) {
+            Some((.., right)) => {
+                Field { described: plain.described.clone().with(FieldOption::Read, nowhere(right)), ..plain }
+            }
+            None => plain,
+        }
+    });
     Resource {
         name: nowhere(name),
         label: nowhere(&naming::label(name)),

@@ -14,6 +14,9 @@ on_both!(
     code_revises_several_fields_and_embedded_records_at_once,
     hooks_after_a_save_know_the_record_before,
     code_runs_an_action_with_its_event_and_its_rules,
+    refused_action_of_code_leaves_nothing_and_the_rest_is_stored,
+    action_of_code_that_writes_needs_a_transaction,
+    concealed_value_of_an_embedded_record_stays_out_of_the_audit_log,
     code_emits_a_declared_event,
     choice_of_a_client_is_read_in_any_case_and_an_unknown_one_is_refused,
 );
@@ -106,6 +109,65 @@ async fn code_runs_an_action_with_its_event_and_its_rules(server: Invoices) {
     admin.post("/invoices", json!({ "title": "Chairs", "lines": [] })).await.created("invoice");
     let refused = admin.post("/invoices/send_all", json!({ "copies": 100 })).await;
     assert!(refused.refused(422, "validation_failed")["errors"]["copies"].is_array());
+}
+
+async fn refused_action_of_code_leaves_nothing_and_the_rest_is_stored(server: Invoices) {
+    let admin = server.admin();
+    let mut paths = Vec::new();
+    for title in ["Lamps", "unsendable", "Chairs"] {
+        let invoice = admin.post("/invoices", json!({ "title": title, "lines": [] })).await.created("invoice");
+        paths.push(format!("/invoices/{}", invoice["id"]));
+    }
+    let before = admin.get(&paths[1]).await.record("invoice");
+    let answer = admin.post("/invoices/try_all", json!({ "copies": 2 })).await.status(200).json();
+    assert_eq!(answer["sent"]["numbers"].as_array().map(Vec::len), Some(2), "{answer}");
+    // The hook refuses it after the row, the audit entry and the event were written.
+    assert_eq!(admin.get(&paths[1]).await.record("invoice"), before);
+    for path in [&paths[0], &paths[2]] {
+        assert_eq!(admin.get(path).await.record("invoice")["status"], "sent");
+    }
+    let mut expected = vec!["invoice.created"; 3];
+    expected.extend(["invoice.sent"; 2]);
+    assert_eq!(server.events("invoice.").await, expected);
+    let entries = admin.get("/audit_entries?q[entity_type_eq]=invoices&q[action_eq]=send").await;
+    assert_eq!(entries.records("audit_entries").len(), 2);
+    // All of them are refused by their input.
+    let answer = admin.post("/invoices/try_all", json!({ "copies": 100 })).await.status(200).json();
+    assert_eq!(answer["sent"]["numbers"], json!([]));
+    assert_eq!(server.events("invoice.").await, expected);
+}
+
+async fn action_of_code_that_writes_needs_a_transaction(server: Invoices) {
+    let admin = server.admin();
+    let invoice = admin.post("/invoices", json!({ "title": "Lamps", "lines": [] })).await.created("invoice");
+    let path = format!("/invoices/{}", invoice["id"]);
+    // A hook after the commit runs it, and stores the error.
+    admin.put(&path, json!({ "title": "send alone" })).await.status(200);
+    let after = admin.get(&path).await.record("invoice");
+    let history = after["history"].as_str().unwrap_or_default();
+    assert!(history.contains("the action invoice.send needs a transaction"), "{after}");
+    assert_eq!(after["status"], "draft");
+}
+
+async fn concealed_value_of_an_embedded_record_stays_out_of_the_audit_log(server: Invoices) {
+    let admin = server.admin();
+    // The second request has a line that `before_save` drops from the lines with concealed values.
+    for (name, more) in [("Ada", json!([])), ("Eve", json!([line("Nothing", 0)]))] {
+        let lines = json!([line(name, 3)]);
+        let invoice = admin.post("/invoices", json!({ "title": "Guests", "lines": lines })).await.created("invoice");
+        let path = format!("/invoices/{}", invoice["id"]);
+        let mut lines = invoice["lines"].as_array().expect("a list").clone();
+        lines.extend(more.as_array().expect("a list").clone());
+        let after = admin.put(&path, json!({ "title": "forget", "lines": lines })).await.record("invoice");
+        assert_eq!(self::lines(&after), [("Nobody".into(), 3)]);
+        let query = format!("q[entity_type_eq]=invoices&q[record_id_eq]={}&q[action_eq]=update", invoice["id"]);
+        let entry = admin.get(&format!("/audit_entries?{query}")).await.records("audit_entries").remove(0);
+        let id = &invoice["lines"][0]["id"];
+        let (old, new) = (&entry["changes"]["lines"]["old"], &entry["changes"]["lines"]["new"]);
+        assert_eq!(*old, json!([{ "id": id, "text": "[erased]", "quantity": 3 }]), "{entry}");
+        assert_eq!(*new, json!([{ "id": id, "text": "Nobody", "quantity": 3 }]), "{entry}");
+        assert!(!entry.to_string().contains(name), "{entry}");
+    }
 }
 
 async fn code_emits_a_declared_event(server: Invoices) {

@@ -15,6 +15,7 @@ on_both!(
     condition_must_be_valid_for_the_resource_of_each_event,
     event_of_a_large_record_is_sent_without_its_condition,
     recovery_queues_only_events_that_meet_the_condition,
+    conditions_that_are_no_longer_valid_deliver_nothing,
     deliveries_of_an_invalid_condition_fail_until_it_is_corrected,
     deliveries_wait_for_a_server_that_knows_the_field_of_a_condition,
     webhook_is_disabled_when_its_condition_was_invalid_for_72_hours,
@@ -199,6 +200,26 @@ async fn deliveries_of_an_invalid_condition_fail_until_it_is_corrected(server: S
     server.state.clock.advance(Duration::from_secs(60));
     assert_eq!(sent(&server).await, ["product.created Heavy"]);
     assert_eq!(statuses(&server).await, ["delivered", "cancelled"]);
+}
+
+async fn conditions_that_are_no_longer_valid_deliver_nothing(server: Server) {
+    let admin = server.admin();
+    let webhook = subscribed(&admin, &["product.created"], "weight > 10").await;
+    let logs = format!("/webhooks/{}/logs", webhook["id"]);
+    // As after an upgrade of the application that removes the field, gives it another type, or changes the language.
+    for (stored, problem) in [
+        ("wait > 10", "there is no field `wait`"),
+        ("name > 10", "a text is compared with a number"),
+        ("weight >", "is not valid for product at character "),
+        ("weight ? 10", "is not valid for product at character "),
+        ("caller.id = 1", "`caller` is not known here"),
+    ] {
+        set_condition(&server, stored).await;
+        product(&admin, "Heavy", "11").await;
+        assert_eq!(sent(&server).await, Vec::<String>::new(), "{stored}");
+        let newest = admin.get(&logs).await.records("logs").swap_remove(0);
+        assert!(newest["error"].as_str().is_some_and(|error| error.contains(problem)), "{stored}: {newest}");
+    }
 }
 
 async fn deliveries_wait_for_a_server_that_knows_the_field_of_a_condition(server: Server) {

@@ -16,6 +16,7 @@ on_both!(
     setting_a_field_needs_its_right_and_reports_it_under_its_name,
     record_that_was_read_can_be_sent_back,
     webhook_sends_the_fields_that_its_owner_may_read,
+    derived_field_of_an_embedded_record_needs_the_right_of_its_source,
     panel_shows_the_fields_that_the_user_may_read,
     totals_and_cached_pages_differ_by_right,
 );
@@ -191,6 +192,35 @@ async fn webhook_sends_the_fields_that_its_owner_may_read(server: Gadgets) {
     let log = world.other.get(&format!("/webhooks/{webhook}/logs")).await.records("logs")[0]["id"].clone();
     let request = world.other.get(&format!("/webhooks/{webhook}/logs/{log}/request")).await;
     assert!(request.text.contains("Bell") && !request.text.contains(&COST.to_string()), "{}", request.text);
+}
+
+async fn derived_field_of_an_embedded_record_needs_the_right_of_its_source(server: Gadgets) {
+    let world = World::new(server).await;
+    for (who, client) in [("viewer", &world.viewer), ("other", &world.other)] {
+        let webhook = json!({ "url": format!("https://example.com/{who}"), "events": ["kit.created", "kit.updated"] });
+        client.post("/webhooks", webhook).await.created("webhook");
+    }
+    let kit = json!({ "name": "Box", "items": [{ "gadget_id": world.gadget["id"] }] });
+    let kit = world.admin.post("/kits", kit).await.created("kit");
+    let path = format!("/kits/{}", kit["id"]);
+    world.admin.put(&path, json!({ "name": "Bag" })).await.ok();
+    let receiver = Receiver::answering(200);
+    deliver(&world.server, &receiver).await;
+    let sent = receiver.take();
+    assert_eq!(sent.len(), 4);
+    for attempt in sent {
+        let body: Value = serde_json::from_str(&attempt.body).expect("JSON");
+        let item = &body["data"]["kit"]["items"][0];
+        assert_eq!(item["gadget_id"], world.gadget["id"], "{}", attempt.body);
+        assert_eq!(item["gadget_cost"] == COST, attempt.url.ends_with("viewer"), "{}", attempt.body);
+        assert_eq!(attempt.body.contains("gadget_cost"), attempt.url.ends_with("viewer"), "{}", attempt.body);
+    }
+    for (client, may_read) in [(&world.viewer, true), (&world.other, false)] {
+        for path in [path.as_str(), "/kits", "/kits?fields=items"] {
+            let text = client.get(path).await.text;
+            assert_eq!(text.contains(&format!("\"gadget_cost\":{COST}")), may_read, "{path}: {text}");
+        }
+    }
 }
 
 async fn panel_shows_the_fields_that_the_user_may_read(server: Gadgets) {

@@ -119,6 +119,8 @@ pub mod invoice {
 
     #[derive(Clone, Debug, PartialEq, Resource)]
     #[resource(name = "invoice", events)]
+    #[resource(read_rule = "weight < 5000 or caller.can(invoices.all)")]
+    #[resource(write_rule = "weight > 0 and weight < 1000 or caller.can(invoices.all)")]
     pub struct Model {
         pub id: i64,
         #[field(string(80), required)]

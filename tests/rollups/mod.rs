@@ -4,6 +4,7 @@ mod concurrent;
 mod fixture;
 mod indexed;
 mod installed;
+mod row_rules;
 
 use fixture::Library;
 use serde_json::{Value, json};

@@ -76,6 +76,12 @@ impl Described {
         self.0.iter().find(|(given, _)| *given == option).map(|(_, text)| text)
     }
 
+    /// These options and another one.
+    pub fn with(mut self, option: FieldOption, text: Spanned<String>) -> Described {
+        self.0.push((option, text));
+        self
+    }
+
     /// All options but one.
     pub fn without(&self, option: FieldOption) -> Described {
         Described(self.0.iter().filter(|(given, _)| *given != option).cloned().collect())

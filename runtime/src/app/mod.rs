@@ -142,8 +142,12 @@ impl App {
     fn mounted_abilities(&self) -> Result<Vec<&'static str>> {
         for (position, mount) in self.mounts.iter().enumerate() {
             mount.check()?;
-            let is_same = |other: &Mount| (other.method, other.path) == (mount.method, mount.path);
-            if self.mounts[..position].iter().any(is_same) {
+            let earlier = || self.mounts[..position].iter().filter(|other| other.shape() == mount.shape());
+            if let Some(other) = earlier().find(|other| other.path != mount.path) {
+                let problem = format!("the mounted paths `{}` and `{}` differ by a name alone", other.path, mount.path);
+                return Err(Error::internal(problem));
+            }
+            if earlier().any(|other| other.method == mount.method) {
                 return Err(Error::internal(format!("`{} /{}` is mounted twice", mount.method, mount.path)));
             }
         }

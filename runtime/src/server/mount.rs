@@ -93,6 +93,12 @@ impl Mount {
         format!("/{}", self.path)
     }
 
+    /// `reports/{}`: the path without the names of its parameters, which do not distinguish paths in the OpenAPI document.
+    pub(crate) fn shape(&self) -> String {
+        let segments = self.path.split('/').map(|segment| if segment.starts_with('{') { "{}" } else { segment });
+        segments.collect::<Vec<_>>().join("/")
+    }
+
     /// The parameters of the path.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &'static str> {
         self.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
@@ -118,10 +124,18 @@ impl Mount {
         }
         let is_plain = |segment: &str| match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
             Some(name) => is_word(name),
-            None => !segment.contains(['{', '}', '*']),
+            None => is_literal(segment),
         };
         if !self.path.split('/').all(is_plain) {
-            return problem("a parameter is one segment with a name, such as `{year}`");
+            return problem(
+                "a segment has letters, digits, `-`, `.`, `_` and `~`, and a parameter is one segment with a name, such as `{year}`",
+            );
+        }
+        let parameters: Vec<&str> = self.parameters().collect();
+        if let Some(name) =
+            parameters.iter().enumerate().find_map(|(at, name)| parameters[..at].contains(name).then_some(name))
+        {
+            return problem(&format!("two parameters have the name `{name}`"));
         }
         match self.access {
             MountAccess::Ability(ability) if !is_ability(ability) => {
@@ -144,6 +158,12 @@ impl Mount {
         let methods = same_path.map(|other| other.method).collect();
         Router::with_path(self.path).goal(Endpoint::new(state.clone(), OtherMethod(methods)))
     }
+}
+
+/// A segment that needs no escapes in a URL (RFC 3986, section 2.3) and leads to no other segment.
+fn is_literal(segment: &str) -> bool {
+    let is_unreserved = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
+    !matches!(segment, "" | "." | "..") && segment.bytes().all(is_unreserved)
 }
 
 fn is_word(text: &str) -> bool {

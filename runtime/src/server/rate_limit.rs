@@ -156,6 +156,21 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_forgotten_within_a_minute_after_their_window() {
+        let (day, limit) = (24 * 60 * MINUTE, RateLimit::per(1, 24 * 60 * MINUTE));
+        let start = Instant::now();
+        let late = start + day - MINUTE;
+        (0..SWEEP_MIN_KEYS).for_each(|key| assert!(allowed(&limit, key, late).is_ok()));
+        let known = || limit.counts.lock().expect("no thread panicked").by_key.len();
+        // The keys of the other windows are visited once, and stay.
+        assert!(allowed(&limit, SWEEP_MIN_KEYS, start + day).is_ok());
+        assert!(allowed(&limit, 0, start + day).is_err());
+        assert_eq!(known(), SWEEP_MIN_KEYS + 1);
+        assert!(allowed(&limit, 0, late + day).is_ok());
+        assert_eq!(known(), 2, "the one whose window is not over, and the new one");
+    }
+
+    #[test]
     fn zero_is_no_limit() {
         let limit = RateLimit::new(0);
         assert!((0..10_000).all(|_| limit.count("a").is_none()));

@@ -34,6 +34,7 @@ pub mod invoice {
     #[resource(name = "invoice", events, emits("overdue"))]
     #[resource(action(name = "send", on = "record", event = "sent", input = SendInput))]
     #[resource(action(name = "send_all", on = "collection", input = SendAllInput, output = SendAllOutput, key = "sent"))]
+    #[resource(action(name = "try_all", on = "collection", input = SendAllInput, output = SendAllOutput, key = "sent"))]
     #[resource(action(name = "round_up", on = "collection", input = RoundUpInput, output = RoundUpOutput, key = "rounded"))]
     pub struct Model {
         pub id: i64,
@@ -106,6 +107,7 @@ pub mod invoice {
             input: SendInput,
         ) -> impl Future<Output = Result<()>> + Send;
         fn send_all(context: &Context<'_>, input: SendAllInput) -> impl Future<Output = Result<SendAllOutput>> + Send;
+        fn try_all(context: &Context<'_>, input: SendAllInput) -> impl Future<Output = Result<SendAllOutput>> + Send;
         fn round_up(context: &Context<'_>, input: RoundUpInput) -> impl Future<Output = Result<RoundUpOutput>> + Send;
     }
 
@@ -117,6 +119,7 @@ pub mod invoice {
             actions(
                 record_input send: SendInput,
                 collection_input send_all: SendAllInput,
+                collection_input try_all: SendAllInput,
                 collection_input round_up: RoundUpInput
             )
         )
@@ -126,7 +129,15 @@ pub mod invoice {
 use invoice::{Action, Column, Entity, Event, Model, Status};
 
 impl invoice::Behaviour for Entity {
-    async fn check(_: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        if draft.model.title.try_as_ref().is_some_and(|title| title == "forget") {
+            let mut lines = draft.embedded::<line::Entity>(context).await?;
+            for line in lines.iter_mut().filter(|line| line.before.is_some()) {
+                line.model.text = Set("Nobody".into());
+                line.conceal(line::Column::Text);
+            }
+            draft.set_embedded(lines)?;
+        }
         if draft.model.status.is_not_set() && draft.model.priority.is_not_set() {
             draft.error(Column::Title, "has no status and no priority");
         }
@@ -161,6 +172,9 @@ impl invoice::Behaviour for Entity {
     }
 
     async fn after_save(context: &Context<'_>, record: &Model, before: Option<&Model>) -> Result<()> {
+        if record.title == "unsendable" && record.status == Status::Sent {
+            return Err(Error::Conflict("it cannot be sent".into()));
+        }
         let history = match before {
             _ if !record.title.starts_with("story") => return Ok(()),
             None => "new".to_owned(),
@@ -179,6 +193,16 @@ impl invoice::Behaviour for Entity {
 
     async fn after_commit(context: &Context<'_>, record: &Model, before: Option<&Model>) -> Result<()> {
         let is_new_title = before.is_some_and(|before| before.title != record.title);
+        if is_new_title && record.title == "send alone" {
+            let problem = run_action(context, Action::Send, record.id, json!({})).await.err();
+            let transaction = Transaction::begin(context.state()).await?;
+            revise::<Entity>(&context.in_transaction(&transaction), record.id, |draft| {
+                draft.model.history = Set(problem.map(|problem| problem.to_string()));
+                Ok(())
+            })
+            .await?;
+            transaction.commit(context).await?;
+        }
         if is_new_title && record.title == "send me" {
             let transaction = Transaction::begin(context.state()).await?;
             run_action(&context.in_transaction(&transaction), Action::Send, record.id, json!({})).await?;
@@ -198,6 +222,19 @@ impl invoice::Behaviour for Entity {
         for invoice in Entity::find().all(context.db()).await?.into_iter().filter(|one| one.status == Status::Draft) {
             let answer = run_action(context, Action::Send, invoice.id, json!({ "copies": input.copies })).await?;
             numbers.push(answer["invoice"]["id"].clone());
+        }
+        Ok(invoice::SendAllOutput { numbers: numbers.into() })
+    }
+
+    /// Sends those that can be sent.
+    async fn try_all(context: &Context<'_>, input: invoice::SendAllInput) -> Result<invoice::SendAllOutput> {
+        let mut numbers = Vec::new();
+        for invoice in Entity::find().all(context.db()).await? {
+            match run_action(context, Action::Send, invoice.id, json!({ "copies": input.copies })).await {
+                Ok(_) => numbers.push(Json::from(invoice.id)),
+                Err(Error::Conflict(_) | Error::Invalid(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(invoice::SendAllOutput { numbers: numbers.into() })
     }

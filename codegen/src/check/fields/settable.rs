@@ -117,7 +117,12 @@ pub fn hidden(field: &Field, other: &Field) -> Option<(String, String)> {
     let is_same = field.described.get(FieldOption::Read).is_some_and(|own| own.value == right.value);
     (!is_same).then(|| {
         let message = format!("reading `{name}` needs `{}`, and `{}` would tell of it", right.value, field.declared);
-        (message, format!("add `read: {}`", right.value))
+        // A field of the platform needs an ability, which no declared field can need.
+        let help = match right.value.contains(':') {
+            true => "use fields that clients can read".to_owned(),
+            false => format!("add `read: {}`", right.value),
+        };
+        (message, help)
     })
 }
 

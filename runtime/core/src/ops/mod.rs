@@ -24,6 +24,7 @@ pub mod row_access;
 mod schedule;
 pub mod search;
 pub mod show;
+mod startup_rights;
 mod startup_validation;
 mod state;
 mod transaction;

@@ -9,7 +9,7 @@ use charter_model::sequence::SequenceFormat;
 use super::action::rule::first_state;
 use super::input::choices;
 use super::write::open_door;
-use super::{Route, compile_pattern, paths};
+use super::{Route, compile_pattern, paths, startup_rights};
 use crate::catalog::{Catalog, Entry};
 use crate::expression::{self, Find};
 use crate::meta::{ActionOutput, ActionRule, FieldMeta, Filter, Kind, OnDelete, ResourceMeta, Rule, SetValue, Shown};
@@ -70,6 +70,7 @@ fn validate(catalog: &Catalog) -> Vec<String> {
         problems.extend(invalid_conditions(meta));
         problems.extend(rollups::check(catalog, meta));
         problems.extend(meta.fields.iter().filter_map(|field| invalid_filter(entry, field)));
+        problems.extend(startup_rights::problems(catalog, entry));
         problems.extend(open_door::problem(entry));
         problems.extend(invalid_order(entry));
         let is_hidden = |name: &&&str| entry.field(name).is_none_or(|field| field.shown == Shown::Never);

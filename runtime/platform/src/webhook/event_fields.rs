@@ -40,3 +40,24 @@ fn hide(embedded: &mut Value, hidden: &[&str]) {
         fields.retain(|name, _| !hidden.contains(&name.as_str()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn hidden_fields_of_embedded_records_are_removed_from_records_and_from_changes_of_a_singleton() {
+        let lists = |price: &[Value]| -> Value {
+            price.iter().map(|price| json!({ "id": 1, "note": "Lamp", "price": price })).collect()
+        };
+        let shown = json!([{ "id": 1, "note": "Lamp" }]);
+        let mut of_record = lists(&[json!(7)]);
+        hide(&mut of_record, &["price"]);
+        assert_eq!(of_record, shown);
+        let mut of_singleton = json!({ "old": lists(&[json!(7)]), "new": lists(&[json!(8)]) });
+        hide(&mut of_singleton, &["price"]);
+        assert_eq!(of_singleton, json!({ "old": shown, "new": shown }));
+    }
+}

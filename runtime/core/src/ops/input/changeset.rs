@@ -182,7 +182,8 @@ impl Changes {
         for (field, value) in self.iter() {
             typed.try_set(column::<R>(field.name)?, value.clone())?;
         }
-        Ok(Draft { model: typed, before, ..Draft::default() })
+        // An embedded record is drafted once for each hook.
+        Ok(Draft { model: typed, before, concealed: self.concealed.clone(), ..Draft::default() })
     }
 
     /// Takes over the changes that a hook made to the typed view.
