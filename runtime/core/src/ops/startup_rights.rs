@@ -13,7 +13,7 @@ pub(super) fn problems(catalog: &Catalog, entry: &Entry) -> Vec<String> {
     let meta = entry.meta;
     let mut problems = Vec::new();
     for (place, field, node) in copies(catalog, meta) {
-        let reason = first(catalog, meta, &node, |of, named, via| {
+        let reason = first(catalog, meta, node, |of, named, via| {
             let is_held = |right: &str| field.read == right || meta.read_permission == Some(right);
             let of_records = of.read_permission.filter(|right| via && !is_held(right));
             hidden(named, is_held).or_else(|| of_records.map(|right| format!("reading `{}` needs `{right}`", of.name)))
