@@ -4,6 +4,7 @@ mod can;
 mod doctor;
 mod file_modes;
 mod from_db;
+mod from_db_pairs;
 mod health;
 mod import;
 mod mail;

@@ -133,7 +133,7 @@ impl ConditionalWebhook {
 
     /// Decides about an event; none to send it. A body that is reduced to the id of its record has no fields to compare,
     /// and is sent.
-    fn judge(&mut self, entry: &Entry, rights: &Rights<'_>, body: &Json) -> Option<Verdict> {
+    fn verdict(&mut self, entry: &Entry, rights: &Rights<'_>, body: &Json) -> Option<Verdict> {
         let ConditionalWebhook { when, row, nodes, .. } = self;
         let has_right = |right: &str| rights.holds(row, right);
         let checked = || {
@@ -172,7 +172,7 @@ fn value(field: &FieldMeta, json: &Json) -> Option<Value> {
 ///
 /// # Errors
 /// When the database fails.
-pub(super) async fn judge(
+pub(super) async fn verdicts(
     state: &State,
     db: &Connection,
     only: Option<&[i64]>,
@@ -197,7 +197,7 @@ pub(super) async fn judge(
             let body: Json = serde_json::from_str(&row.try_get::<String>("", "body")?).unwrap_or_default();
             for webhook in subscribed {
                 let verdict = match entry {
-                    Some(entry) => webhook.judge(entry, &rights, &body),
+                    Some(entry) => webhook.verdict(entry, &rights, &body),
                     None => {
                         Some(Verdict::Invalid(format!("`when` cannot be checked: no resource has the event `{name}`")))
                     }
@@ -222,7 +222,7 @@ pub(super) async fn excluded(
     only: Option<i64>,
     events: &[i64],
 ) -> Result<Vec<(i64, i64)>> {
-    let judged = judge(state, db, only.as_ref().map(std::slice::from_ref), events).await?;
-    let excluded = judged.into_iter().filter(|(_, verdict)| matches!(verdict, Verdict::Excluded));
+    let found = verdicts(state, db, only.as_ref().map(std::slice::from_ref), events).await?;
+    let excluded = found.into_iter().filter(|(_, verdict)| matches!(verdict, Verdict::Excluded));
     Ok(excluded.map(|(pair, _)| pair).collect())
 }

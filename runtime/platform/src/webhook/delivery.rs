@@ -199,10 +199,10 @@ async fn cancel_unwanted(state: &State, ids: &mut Vec<i64>, now: DateTime<Utc>) 
     }
     if !conditional.is_empty() {
         let (webhooks, events) = (distinct(&conditional, "webhook_id")?, distinct(&conditional, "event_id")?);
-        let mut judged = condition::judge(state, db.reader(), Some(&webhooks), &events).await?;
+        let mut verdicts = condition::verdicts(state, db.reader(), Some(&webhooks), &events).await?;
         for row in conditional {
             let id = row.try_get("", "id")?;
-            match judged.remove(&(row.try_get("", "webhook_id")?, row.try_get("", "event_id")?)) {
+            match verdicts.remove(&(row.try_get("", "webhook_id")?, row.try_get("", "event_id")?)) {
                 Some(Verdict::Excluded) => unwanted.push(id),
                 Some(Verdict::Invalid(reason)) => drop(invalid.insert(id, reason)),
                 None => {}

@@ -27,6 +27,8 @@ pub(super) struct Links {
 struct End<'t> {
     column: &'t str,
     resource: &'static str,
+    /// A resource of the platform has no file.
+    has_file: bool,
 }
 
 /// The links of a table with exactly two required references, whose pairs are unique. `None` for another table.
@@ -43,6 +45,9 @@ pub(super) fn find(dialect: Dialect, table: &str, found: &Table, entries: &[Entr
     if first.column == second.column || !found.columns.iter().all(is_plain) || !(is_unique || is_pair(&key)) {
         return None;
     }
+    if !first.has_file && !second.has_file {
+        return None;
+    }
     let (by, to) = if is_held_by_second(table, first, second) { (second, first) } else { (first, second) };
     let stem = to.column.strip_suffix("_id").unwrap_or(to.column);
     let (field, through) = (naming::plural(stem), singular(table));
@@ -53,6 +58,11 @@ pub(super) fn find(dialect: Dialect, table: &str, found: &Table, entries: &[Entr
     for (column, wanted) in [(by.column, format!("{}_id", by.resource)), (to.column, format!("{stem}_id"))] {
         if column != wanted {
             changes.push(format!("rename `{column}` to `{wanted}`"));
+        }
+    }
+    for column in found.columns.iter().filter(|column| is_end(&column.name)) {
+        if dialect == Dialect::Postgres && column.kind == "integer" {
+            changes.push(format!("change `{}` from integer to bigint", column.name));
         }
     }
     if naming::plural(&through) != table {
@@ -76,20 +86,24 @@ pub(super) fn find(dialect: Dialect, table: &str, found: &Table, entries: &[Entr
     })
 }
 
-/// A required column that refers to the id of a resource.
+/// A required column of whole numbers that refers to the id of a resource.
 fn end<'t>(reference: &'t Reference, found: &Table, entries: &[Entry]) -> Option<End<'t>> {
     let [column] = reference.columns.as_slice() else { return None };
-    let is_required = |other: &&Column| other.name == *column && !other.nullable;
-    let resource = entries.iter().find(|entry| entry.meta.table == reference.table)?.meta.name;
+    let is_whole = |kind: &str| matches!(yaml::word(kind).0, "bigint" | "int8" | "integer" | "int" | "int4");
+    let is_required = |other: &&Column| other.name == *column && !other.nullable && is_whole(&other.kind);
+    let entry = entries.iter().find(|entry| entry.meta.table == reference.table)?;
     found.columns.iter().find(is_required).filter(|_| reference.targets == ["id"])?;
-    Some(End { column, resource })
+    Some(End { column, resource: entry.meta.name, has_file: !entry.behavior.is_platform })
 }
 
 /// True if the records of the second reference have the links: the name of the table begins with it, as that of
-/// `ticket_tags` does with the ticket. Of two references to one resource, the links belong to the one with its name.
+/// `ticket_tags` does with the ticket, or it alone has a file. Of two references to one resource, the links belong to the one with its name.
 fn is_held_by_second(table: &str, first: &End<'_>, second: &End<'_>) -> bool {
     if first.resource == second.resource {
         return second.column == format!("{}_id", second.resource);
+    }
+    if first.has_file != second.has_file {
+        return second.has_file;
     }
     // The first in the name, and of two the longer: `tag_group_tags` begins with `tag` as well.
     let place = |end: &End<'_>| {
