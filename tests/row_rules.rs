@@ -285,3 +285,12 @@ async fn webhook_of_a_user_gets_no_events_of_records_with_a_rule(server: Tickets
     );
     assert_eq!(stored.await, ["administrators"]);
 }
+    let webhook = |events: &[&str]| json!({ "url": "https://example.com/hook", "events": events });
+    let refused = world.lead.post("/webhooks", webhook(&["ticket.created"])).await.invalid("events");
+    let reason = "which only webhooks of administrators receive, because a rule decides who may read the record";
+    assert_eq!(refused, format!("contains `ticket.created`, {reason}"));
+    // `*` leaves the event out.
+    let own = world.lead.post("/webhooks", webhook(&["*"])).await.created("webhook");
+    let path = format!("/webhooks/{}", own["id"]);
+    assert_eq!(world.lead.put(&path, json!({ "events": ["ticket.updated"] })).await.invalid_fields(), ["events"]);
+    world.admin.post("/webhooks", webhook(&["ticket.created"])).await.created("webhook");
