@@ -75,10 +75,8 @@ pub fn read(
             continue;
         }
         // The server assigns the number of a new record that the client leaves blank.
-        if !field.sequence.is_empty()
-            && changes.before.is_none()
-            && matches!(&raw, RawJson::Text(text) if text.is_empty())
-        {
+        let is_blank = matches!(&raw, RawJson::Text(text) if text.trim().is_empty());
+        if !field.sequence.is_empty() && changes.before.is_none() && is_blank {
             continue;
         }
         match field.kind {
@@ -268,7 +266,7 @@ fn read_one(field: &FieldMeta, raw: &RawJson<'_>) -> Result<Value, String> {
         // Truncated to the stored precision first, so that the rules see the value that is stored.
         kind => super::records::rounded(kind, read_value(kind, raw.scalar()?)?),
     };
-    if field.required
+    if (field.required || !field.sequence.is_empty())
         && let Value::String(Some(text)) = &value
         && text.trim().is_empty()
     {
