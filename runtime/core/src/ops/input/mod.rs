@@ -60,8 +60,8 @@ pub fn read(
         let Some(field) = entry.field(name).filter(|f| is_known(f)) else {
             if name == entry.meta.name {
                 changes.errors.add(name.clone(), "must be an object");
-            } else if !included::is_as_shown(entry, name, &raw)
-                && !(changes.before.is_some() && is_revealed(entry, name))
+            } else if !(included::is_as_shown(entry, name, &raw)
+                || changes.before.is_some() && is_revealed(entry, name))
             {
                 let names = || entry.meta.fields.iter().filter(|f| is_writable(f)).map(|f| f.name);
                 let hint = included::hint(entry, name).unwrap_or_else(|| hint(name, names()));
