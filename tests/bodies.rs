@@ -13,6 +13,8 @@ on_both!(
     body_may_begin_with_a_byte_order_mark,
     body_over_the_limit_is_413,
     request_with_invalid_headers_is_refused_before_its_body,
+    include_in_a_body_has_the_shape_of_a_response,
+    action_without_input_refuses_fields,
 );
 
 async fn body_with_another_content_type_is_415(server: Server) {
@@ -114,4 +116,46 @@ async fn request_with_invalid_headers_is_refused_before_its_body(server: Server)
         stream.read_to_string(&mut answer).await.expect("the server answers");
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
     }
+}
+
+async fn include_in_a_body_has_the_shape_of_a_response(server: Server) {
+    let admin = server.admin();
+    let group = admin.post("/product_groups", json!({ "name": "Lights" })).await.created("product_group");
+    let product = json!({ "name": "Lamp", "product_group_id": group["id"] });
+    let path = format!("/products/{}", admin.post("/products", product).await.created("product")["id"]);
+    for value in [json!(1), json!("Lights"), json!([group.clone()])] {
+        for name in ["product_group", "productGroup"] {
+            let problem = admin.put(&path, json!({ name: value })).await.invalid(name);
+            assert_eq!(problem, "is not a field of product; did you mean `product_group_id`?", "{name}: {value}");
+        }
+    }
+    for (name, value, hint) in [
+        ("custom_field_values", json!({ "colour": "red" }), "; did you mean `custom_fields`?"),
+        ("stock_levels", json!([1, 2]), ""),
+    ] {
+        assert_eq!(
+            admin.put(&path, json!({ name: value })).await.invalid(name),
+            format!("is not a field of product{hint}")
+        );
+    }
+    let includes = "productGroup,taxClass,stockLevels,accessories,customFieldValues";
+    let shown = admin.get(&format!("{path}?include={includes}")).await.record("product");
+    assert_eq!((&shown["product_group"]["name"], &shown["tax_class"]), (&json!("Lights"), &json!(null)));
+    admin.put(&path, shown).await.ok();
+}
+
+async fn action_without_input_refuses_fields(server: Server) {
+    let admin = server.admin();
+    let user = admin.post("/users", json!({ "name": "Ada", "email": "ada@example.com" })).await.created("user");
+    let path = format!("/users/{}/invite", user["id"]);
+    let problem = admin.post(&path, json!({ "email": "eve@example.com" })).await.invalid("email");
+    assert_eq!(problem, "is not a field of the action invite");
+    admin.send_bytes(Method::POST, &path, None, "").await.ok();
+    let activity = admin.post("/activities", json!({ "subject": "Call back" })).await.created("activity");
+    let path = format!("/activities/{}/complete", activity["id"]);
+    assert_eq!(
+        admin.post(&path, json!({ "completed": false })).await.invalid("completed"),
+        "is not a field of the action complete"
+    );
+    assert_eq!(admin.post(&path, json!({})).await.record("activity")["completed"], true);
 }

@@ -104,6 +104,12 @@ async fn update_is_checked_with_the_stored_values(server: Tickets) {
     let refused = admin.put(&path, json!({ "solved_on": "" })).await.refused(422, "validation_failed");
     assert_eq!(refused["errors"], json!({ "solved_on": ["is required when status = solved"] }));
     admin.put(&path, json!({ "solved_on": "", "status": "open" })).await.ok();
+    // A text of white space is blank.
+    let long = json!({ "hours": "20.01", "status": "solved", "solved_on": "2026-11-28", "reason": " \n " });
+    let refused = admin.put(&path, long).await.refused(422, "validation_failed");
+    let reason = "is required when hours * 1.5 > 30 and status != open";
+    assert_eq!(refused["errors"], json!({ "reason": [reason] }));
+    admin.put(&path, json!({ "reason": "  " })).await.ok();
     // An error of a field that the condition names comes alone.
     let refused = admin.put(&path, json!({ "status": "solvd" })).await.refused(422, "validation_failed");
     assert_eq!(refused["errors"].as_object().unwrap().keys().collect::<Vec<_>>(), ["status"]);

@@ -315,6 +315,15 @@ async fn document_says_that_no_token_is_needed(server: Inbox) {
     assert!(security.contains(&json!({})) && security.len() > 1, "{security:?}");
     let described = operation["description"].as_str().unwrap_or_default();
     assert!(described.contains("subject, message, email, kind: 5/hour"), "{described}");
+    let [record, id] = ["anyOf/0", "anyOf/1"].map(|shape| {
+        let schema = &operation["responses"]["201"]["content"]["application/json"]["schema"];
+        schema.pointer(&format!("/{shape}/properties/inquiry")).cloned().unwrap_or_else(|| panic!("{shape}: {schema}"))
+    });
+    assert_eq!(record, json!({ "$ref": "#/components/schemas/Inquiry" }));
+    assert_eq!((&id["required"], &id["additionalProperties"]), (&json!(["id"]), &json!(false)));
+    assert_eq!(id["properties"].as_object().expect("properties").keys().collect::<Vec<_>>(), ["id"]);
+    let conventions = document["info"]["description"].as_str().unwrap_or_default();
+    assert!(conventions.contains("except this document and operations whose `security` has an empty entry"));
     for (path, method) in [("/api/v1/inquiries", "get"), ("/api/v1/inquiries/{id}", "put")] {
         let other = &document["paths"][path][method]["security"];
         assert!(!other.as_array().expect("requirements").contains(&json!({})), "{path} {method}");

@@ -16,6 +16,8 @@ on_both!(
     attachments_need_the_right_to_change_the_record,
     rehearsal_of_an_import_knows_the_rules,
     deletion_cascades_to_records_that_the_caller_may_not_see,
+    filter_through_a_reference_that_no_include_shows_is_refused_with_its_field,
+    filter_with_some_through_a_reference_is_refused_with_the_right_form,
     rule_names_a_permission_that_roles_can_have,
     webhook_of_a_user_gets_no_events_of_records_with_a_rule,
 );
@@ -271,6 +273,35 @@ async fn deletion_cascades_to_records_that_the_caller_may_not_see(server: Ticket
     assert_eq!(world.admin.get("/tickets").await.ok()["meta"]["total"], 0);
 }
 
+async fn filter_through_a_reference_that_no_include_shows_is_refused_with_its_field(server: Tickets) {
+    let admin = server.admin();
+    for parameter in ["q[assignee.id_eq]", "q[assignee.email_eq]", "q[assignee.nothing_eq]"] {
+        let problem = admin.get(&format!("/tickets?{parameter}=1")).await.invalid(parameter);
+        assert_eq!(problem, "filters through `assignee`, which no include shows; filter by `assignee_id`");
+    }
+    let problem = admin.get("/tickets?q[patron.nmae_eq]=Ada").await.invalid("q[patron.nmae_eq]");
+    assert_eq!(problem, "refers to an unknown field `nmae` of patron; did you mean `name`?");
+}
+
+async fn filter_with_some_through_a_reference_is_refused_with_the_right_form(server: Tickets) {
+    let admin = server.admin();
+    let reason = "refers to `patron`, which leads to one record: write";
+    for quantifier in ["some", "none"] {
+        let parameter = format!("q[patron.{quantifier}]");
+        let problem = admin.get(&format!("/tickets?{parameter}[name_eq]=Ada")).await.invalid(&parameter);
+        assert_eq!(problem, format!("{reason} `q[patron.name_eq]`"));
+    }
+    let inner = json!([{ "field": "name", "predicate": "eq", "value": "Ada" }]);
+    let filters = json!([{ "field": "patron", "predicate": "some", "value": inner }]).to_string();
+    let answer = admin.list("/tickets", &[("filters", &filters)]).await;
+    assert!(
+        answer.refused(422, "validation_failed").to_string().contains(&format!("{reason} `patron.name`")),
+        "{}",
+        answer.text
+    );
+    assert!(admin.get("/tickets?q[nobody.some][name_eq]=Ada").await.invalid("q[nobody.some]").contains("no relation"));
+}
+
 async fn rule_names_a_permission_that_roles_can_have(server: Tickets) {
     let role = json!({ "name": "Other", "permissions": ["tickets.some"] });
     let refused = server.admin().post("/roles", role).await.refused(422, "validation_failed");
@@ -284,4 +315,13 @@ async fn webhook_of_a_user_gets_no_events_of_records_with_a_rule(server: Tickets
         "SELECT coalesce(CAST(owner_id AS text), 'administrators') AS text FROM events WHERE name = 'ticket.created'",
     );
     assert_eq!(stored.await, ["administrators"]);
+    let webhook = |events: &[&str]| json!({ "url": "https://example.com/hook", "events": events });
+    let refused = world.lead.post("/webhooks", webhook(&["ticket.created"])).await.invalid("events");
+    let reason = "which only webhooks of administrators receive, because a rule decides who may read the record";
+    assert_eq!(refused, format!("contains `ticket.created`, {reason}"));
+    // `*` leaves the event out.
+    let own = world.lead.post("/webhooks", webhook(&["*"])).await.created("webhook");
+    let path = format!("/webhooks/{}", own["id"]);
+    assert_eq!(world.lead.put(&path, json!({ "events": ["ticket.updated"] })).await.invalid_fields(), ["events"]);
+    world.admin.post("/webhooks", webhook(&["ticket.created"])).await.created("webhook");
 }

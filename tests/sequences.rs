@@ -104,11 +104,13 @@ async fn number_is_assigned_in_the_year_of_the_company(server: Numbered) {
     let admin = server.admin();
     assert_eq!(ticket(&admin, json!({ "title": "A" })).await, format!("TCK-{}-0001", year()));
     assert_eq!(ticket(&admin, json!({ "title": "B", "number": null })).await, format!("TCK-{}-0002", year()));
-    assert_eq!(ticket(&admin, json!({ "title": "C", "number": "" })).await, format!("TCK-{}-0003", year()));
+    assert_eq!(ticket(&admin, json!({ "title": "C", "number": " \t " })).await, format!("TCK-{}-0003", year()));
     let event = server.event_bodies(0).await.pop().expect("an event");
     assert_eq!(event["data"]["ticket"]["number"], format!("TCK-{}-0003", year()));
     let entries = admin.get("/audit_entries?q[entity_type_eq]=tickets&sort=-id").await.records("audit_entries");
     assert_eq!(entries[0]["changes"]["number"]["new"], format!("TCK-{}-0003", year()));
+    let blank = admin.put("/tickets/3", json!({ "number": "  " })).await;
+    assert_eq!(blank.invalid("number"), "must not be blank");
     // The counter of another year is another one.
     server.sql("UPDATE tickets SET number = replace(number, 'TCK-2', 'TCK-1')").await;
     server.sql("DELETE FROM record_numbers").await;
@@ -263,5 +265,9 @@ async fn document_says_that_the_number_is_assigned(server: Numbered) {
     let schema = &document["components"]["schemas"]["TicketCreate"];
     assert_eq!(schema["required"], json!(["title"]));
     let text = schema["properties"]["number"]["description"].as_str().expect("a description");
+    // An empty number is none, but not in an update.
+    assert_eq!(schema["properties"]["number"].get("minLength"), None);
+    let updated = &document["components"]["schemas"]["TicketUpdate"]["properties"]["number"];
+    assert_eq!(updated["minLength"], 1);
     assert!(text.contains("Without a value, the server assigns the next number of `TCK-{year}-{0000}`."), "{text}");
 }

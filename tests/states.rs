@@ -3,6 +3,7 @@
 mod fixture;
 mod panel;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::routes::imports;
@@ -13,6 +14,7 @@ on_both!(
     transition_changes_the_state_and_sets_other_fields,
     transition_from_another_state_is_refused_with_the_current_state,
     guard_refuses_a_record_for_which_it_does_not_hold,
+    transition_refuses_fields,
     transition_needs_its_own_permission,
     no_other_write_changes_the_state,
     row_of_an_import_in_another_state_is_refused,
@@ -81,6 +83,30 @@ async fn guard_refuses_a_record_for_which_it_does_not_hold(server: Tickets) {
     assert_eq!(admin.get(&path).await.record("ticket")["status"], "open");
     admin.put(&path, json!({ "hours": 1 })).await.ok();
     run(&admin, &path, "solve").await.ok();
+}
+
+async fn transition_refuses_fields(server: Tickets) {
+    let admin = server.admin();
+    let (_, path) = ticket(&admin, json!({ "hours": 2 })).await;
+    // The fields are refused first: the guard may need them in the record.
+    for fields in [json!({ "note": "Wet", "a": 1 }), json!({ "solve": { "note": "Wet" }, "a": null })] {
+        for action in ["solve", "reopen"] {
+            let answer = admin.post(&format!("{path}/{action}"), fields.clone()).await;
+            assert_eq!(answer.invalid("a"), format!("is not a field of the action {action}"));
+        }
+    }
+    let answer = admin.post(&format!("{path}/solve"), json!({ "note": "Wet" })).await;
+    assert_eq!(answer.invalid("note"), "is not a field of the action solve");
+    assert_eq!(admin.get(&path).await.record("ticket")["status"], "open");
+    admin.post("/tickets/999999/solve", json!({ "note": "Wet" })).await.refused(404, "not_found");
+    for body in ["", " ", "{}", r#"{"solve":{}}"#] {
+        admin.send_bytes(Method::POST, &format!("{path}/solve"), Some("application/json"), body).await.ok();
+        run(&admin, &path, "reopen").await.ok();
+    }
+    // A record can be sent back with the include.
+    let shown = admin.get(&format!("{path}?include=can")).await.record("ticket");
+    admin.put(&path, shown).await.ok();
+    assert_eq!(admin.put(&path, json!({ "can": 1 })).await.invalid("can"), "is not a field of ticket");
 }
 
 async fn transition_needs_its_own_permission(server: Tickets) {

@@ -35,6 +35,7 @@ on_both!(
     ids_are_set_replaced_and_removed,
     ids_that_cannot_be_linked_are_refused,
     number_of_ids_is_limited,
+    include_is_accepted_only_as_a_response_has_it,
     include_embeds_the_records,
     hidden_records_are_neither_shown_nor_set_and_stay_linked,
     soft_deleted_record_comes_back_with_its_links,
@@ -93,6 +94,28 @@ async fn number_of_ids_is_limited(server: Articles) {
     let ids: Vec<i64> = (1..=1001).collect();
     let answer = server.admin().post("/articles", json!({ "title": "A", "label_ids": ids })).await;
     assert_eq!(answer.invalid("label_ids"), "must have at most 1000 elements");
+}
+
+async fn include_is_accepted_only_as_a_response_has_it(server: Articles) {
+    let admin = server.admin();
+    let ids = labels(&admin, &["one"]).await;
+    let path = format!("/articles/{}", made(&admin, "article", json!({ "title": "A", "label_ids": ids })).await);
+    for value in [json!(ids), json!("one"), json!({ "id": 1 }), json!([{ "id": 1 }, 2]), json!(1), json!("")] {
+        for answer in [
+            admin.post("/articles", json!({ "title": "B", "labels": value })).await,
+            admin.put(&path, json!({ "labels": value })).await,
+        ] {
+            assert_eq!(answer.invalid("labels"), "is not a field of article; did you mean `label_ids`?", "{value}");
+        }
+    }
+    assert_eq!(admin.put(&path, json!({ "remarks": ["wet"] })).await.invalid("remarks"), "is not a field of article");
+    for query in ["", "?include=labels,topics,remarks"] {
+        let mut record = admin.get(&format!("{path}{query}")).await.record("article");
+        record["title"] = json!(format!("A{query}"));
+        assert_eq!(admin.put(&path, record).await.record("article")["label_ids"], json!(ids));
+    }
+    admin.put(&path, json!({ "labels": null, "topics": [] })).await.ok();
+    assert_eq!(admin.get("/articles").await.ok()["meta"]["total"], 1);
 }
 
 async fn include_embeds_the_records(server: Articles) {

@@ -70,7 +70,7 @@ async fn restrict_does_not_name_records_that_the_caller_may_not_see(server: Shel
     assert_eq!(refused["message"], message);
     made(&other, "seal", "seals", json!({ "bin_id": bin })).await;
     let refused = other.delete(&format!("/bins/{bin}")).await.refused(409, "conflict");
-    let message = "1 seals and others that you may not see still refer to this record by bin_id.";
+    let message = "1 seal and others that you may not see still refer to this record by bin_id.";
     assert_eq!(refused["message"], message);
 }
 

@@ -129,7 +129,11 @@ async fn deletion_that_references_forbid_has_no_button_and_links_to_them(server:
     question.status(200).says("The product group Lights cannot be deleted.");
     question.says("<a href=\"/products?q[product_group_id_eq]=1\">2 products</a></strong> refer to it.");
     assert!(!question.text.contains("for good"), "{}", question.text);
-    panel.submit("/product_groups/1/delete", &[]).await.status(409).says("Other records still refer to this record");
+    panel
+        .submit("/product_groups/1/delete", &[])
+        .await
+        .status(409)
+        .says("2 products still refer to this record by product_group_id");
     // A caller who may not read products learns that some refer to it, and not how many.
     let mut other = user_with(&server, &["product_groups:read", "product_groups:write"]).await;
     other.get("/product_groups/1/delete").await.status(200).says("Products that you may not see</strong> refer to it.");

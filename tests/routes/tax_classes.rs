@@ -43,7 +43,14 @@ async fn a_tax_class_in_use_by_either_reference_cannot_be_deleted(server: Server
         let class = admin.post("/tax_classes", json!({ "name": field })).await.created("tax_class");
         admin.post("/products", json!({ "name": "x", field: class["id"] })).await.created("product");
         let answer = admin.delete(&format!("/tax_classes/{}", class["id"])).await;
-        let told = answer.refused(409, "conflict")["message"].to_string();
-        assert!(told.contains("Other records still refer to this record"), "{told}");
+        // A product that was deleted softly counts too.
+        let told = format!(
+            "1 product still refers to this record by {field}. Change or delete it first. Soft-deleted records count too."
+        );
+        assert_eq!(answer.refused(409, "conflict")["message"], told);
+        let (_, other) = server.user(&[], &["tax_classes:read", "tax_classes:write"]).await;
+        let answer = other.delete(&format!("/tax_classes/{}", class["id"])).await;
+        let told = "Other records still refer to this record. Soft-deleted records count too.";
+        assert_eq!(answer.refused(409, "conflict")["message"], told);
     }
 }

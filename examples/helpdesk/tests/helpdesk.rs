@@ -11,6 +11,7 @@ on_both!(
     tickets_are_found_by_their_tags_and_comments,
     an_asset_is_booked_once_at_a_time,
     an_invoice_is_sent_and_paid,
+    numbers_of_invoices_have_no_gaps,
     customers_have_the_number_of_their_open_tickets,
     only_one_price_list_is_the_default,
     only_active_users_get_tickets,
@@ -190,7 +191,10 @@ async fn an_invoice_is_sent_and_paid(database: Database) {
     let invoice = add(&server, "invoices", json!({ "customer_id": customer })).await;
     let id = &invoice["id"];
     let lines = format!("invoices/{id}/invoice_lines");
-    add(&server, &lines, json!({ "service": "Repair", "quantity": 3, "unit_price": "40.50" })).await;
+    let (_, clerk) = user(&server, "Ada", &["invoices.pay"]).await;
+    let line = add(&clerk, &lines, json!({ "service": "Repair", "quantity": 3, "unit_price": "40.50" })).await;
+    let line = format!("{lines}/{}", line["id"]);
+    clerk.patch(&line, json!({ "service": "Repairs" })).await;
     add(&server, &lines, json!({ "service": "Journey", "quantity": 1, "unit_price": "25" })).await;
     let (_, listed) = server.get(&format!("{lines}?sort=-total")).await;
     assert_eq!(listed["invoice_lines"][0]["total"], "121.50");
@@ -202,8 +206,29 @@ async fn an_invoice_is_sent_and_paid(database: Database) {
     assert_eq!(act(&server, "invoices", id, "send").await.0, 409);
     server.patch(&format!("invoices/{id}"), json!({ "due_on": "2099-12-31" })).await;
     assert_eq!(act(&server, "invoices", id, "send").await.0, 200);
-    assert_eq!(act(&server, "invoices", id, "pay").await.1["invoice"]["status"], "paid");
+    let all_refused = async || {
+        let new = clerk.post(&lines, json!({ "service": "Repair", "quantity": 1, "unit_price": "1" })).await.0;
+        let statuses = [new, clerk.patch(&line, json!({ "quantity": 1 })).await.0, clerk.delete(&line).await.0];
+        assert_eq!((statuses, clerk.get(&line).await.0), ([403; 3], 200));
+    };
+    all_refused().await;
+    assert_eq!(act(&clerk, "invoices", id, "pay").await.1["invoice"]["status"], "paid");
     assert_eq!(server.patch(&format!("invoices/{id}"), json!({ "due_on": "2099-12-30" })).await.0, 409);
+    all_refused().await;
+    assert_eq!(server.get(&format!("invoices/{id}")).await.1["invoice"]["total"], "146.50");
+}
+
+async fn numbers_of_invoices_have_no_gaps(database: Database) {
+    let server = start(database).await;
+    let customer = customer(&server, "Works").await;
+    let mut numbers = Vec::new();
+    for number in [json!("INV-1"), json!("  "), Value::Null] {
+        let invoice = add(&server, "invoices", json!({ "customer_id": customer, "number": number })).await;
+        assert_eq!(server.delete(&format!("invoices/{}", invoice["id"])).await.0, 405);
+        assert_eq!(server.post("invoices", json!({ "customer_id": 999 })).await.0, 422);
+        numbers.push(invoice["number"].as_str().expect("a number").rsplit('-').next().unwrap().to_owned());
+    }
+    assert_eq!(numbers, ["0001", "0002", "0003"]);
 }
 
 async fn customers_have_the_number_of_their_open_tickets(database: Database) {

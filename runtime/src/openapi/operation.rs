@@ -369,9 +369,10 @@ fn created(examples: Examples<'_>, entry: &Entry) -> Node {
         [] => (response_schema::record_name(entry), examples.record(entry, |_| true)),
         _ => (created_name(entry), with_secrets(examples, entry, meta.reveals)),
     };
-    Node::object()
-        .with("description", format!("The new {}.", english::noun(meta)))
-        .with("content", json_content(under_name(entry, &name), json!({ meta.name: example })))
+    Node::object().with("description", format!("The new {}.", english::noun(meta))).with(
+        "content",
+        json_content(open_door::answer(entry, under_name(entry, &name)), json!({ meta.name: example })),
+    )
 }
 
 fn with_secrets(examples: Examples<'_>, entry: &Entry, reveals: &[(&str, &str)]) -> Value {

@@ -184,8 +184,8 @@ fn forms(catalog: &Catalog, field: &FieldMeta, write: Write) -> Vec<Node> {
         )]
     };
     match field.kind {
-        Kind::String { max } => vec![text(field).with("maxLength", i64::from(max))],
-        Kind::Text => vec![text(field)],
+        Kind::String { max } => vec![text(field, write).with("maxLength", i64::from(max))],
+        Kind::Text => vec![text(field, write)],
         Kind::Integer => integer(i64::from(i32::MIN), i64::from(i32::MAX), "int32"),
         Kind::BigInt => integer(i64::MIN, i64::MAX, "int64"),
         Kind::Ref { .. } | Kind::PolymorphicRef { .. } => {
@@ -255,13 +255,15 @@ fn embedded(catalog: &Catalog, target: &Entry, by: &str, write: Write) -> Node {
     object(properties, &[]).with("anyOf", vec![known.into(), Node::object().with("required", required)])
 }
 
-fn text(field: &FieldMeta) -> Node {
+fn text(field: &FieldMeta, write: Write) -> Node {
     let mut schema = Node::object().with("type", "string");
-    if !field.nullable {
+    // The server assigns the number of a new record that is blank.
+    let is_assigned = !field.sequence.is_empty() && write == Write::Create;
+    if !field.nullable && !is_assigned {
         schema.set("minLength", 1);
     }
-    // A required text must not be blank.
-    if field.required {
+    // A required text must not be blank, and neither must a number.
+    if field.required || !field.sequence.is_empty() && !is_assigned {
         schema.set("pattern", pattern::NOT_BLANK);
     }
     for rule in field.rules {

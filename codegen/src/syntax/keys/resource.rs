@@ -198,7 +198,7 @@ pub static RESOURCE: Table = Table {
             Shape::Condition,
             "never",
             "frozen: status = closed",
-            "A condition. A record that meets it is frozen: no request, action or hook changes its fields or deletes it.",
+            "A condition. A record that meets it is frozen: no request, action or hook changes its fields or deletes it. Only its links to a record that is deleted end.",
         ),
         key(
             "indexes",

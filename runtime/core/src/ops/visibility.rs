@@ -10,7 +10,7 @@ use sea_orm::Value;
 use super::attached_records;
 use super::input::changeset::stored;
 use super::records;
-use crate::catalog::Entry;
+use crate::catalog::{Catalog, Entry};
 use crate::error::Result;
 use crate::expression;
 use crate::meta::FieldMeta;
@@ -154,6 +154,14 @@ pub async fn audience(
         (audience, parent) = narrow_audience(context, target, |field| stored(&row, field), audience)?;
     }
     Ok(audience)
+}
+
+/// True if only administrators receive the events of a resource, whatever the record: a rule or a `scope` hook of it, or of
+/// each of its parents, needs a request.
+pub fn is_for_administrators(catalog: &Catalog, entry: &Entry) -> bool {
+    let mut parents = entry.parents.iter().map(|parent| catalog.linked(parent.resource));
+    let needs_request = entry.behavior.is_scoped || entry.meta.read_rule.is_some();
+    needs_request || !entry.parents.is_empty() && parents.all(|parent| is_for_administrators(catalog, parent))
 }
 
 /// Narrows the audience by this record. Also returns its parent, or the record that it is attached to.

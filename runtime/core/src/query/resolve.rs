@@ -86,11 +86,30 @@ impl<'a> Planner<'a> {
                 let join = Join { meta: other.meta, required_parents: other.required_parents.clone() };
                 Ok(Named::Field(field, Source::through(via.name, join, field)))
             }
-            None => Err(format!(
-                "refers to an unknown field `{name}` of {relation}{}",
-                hint(name, other.meta.fields.iter().filter(|f| is_filterable(f)).map(|f| f.name))
-            )),
+            None => {
+                let known = || other.meta.fields.iter().filter(|f| is_filterable(f)).map(|f| f.name);
+                let is_its = |f: &FieldMeta| f.shown != Shown::Never && other.may_read_field(f, self.caller);
+                let is_there = known().next().is_none() || other.field(name).is_some_and(is_its);
+                match self.unshown(via, relation) {
+                    Some(problem) if is_there => Err(problem),
+                    _ => Err(format!("refers to an unknown field `{name}` of {relation}{}", hint(name, known()))),
+                }
+            }
         }
+    }
+
+    /// The problem of a filter through a reference that no include shows.
+    fn unshown(self, via: &FieldMeta, relation: &str) -> Option<String> {
+        let is_it =
+            |include: &IncludeMeta| matches!(include.target, IncludeTarget::One { via: one } if one == via.name);
+        if self.entry.meta.includes.iter().any(is_it) {
+            return None;
+        }
+        let problem = format!("filters through `{relation}`, which no include shows");
+        Some(match self.readable(via.name).is_some_and(is_filterable) {
+            true => format!("{problem}; filter by `{}`", via.name),
+            false => problem,
+        })
     }
 
     /// Reports whether the caller may filter by a field of the `target` of a reference: the record itself shows it, or

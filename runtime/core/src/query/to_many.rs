@@ -87,10 +87,14 @@ impl<'a> Planner<'a> {
         self.relations_to_many().map(|relation| (relation.name, relation.entry))
     }
 
-    /// The relation of a group or of a filter with `some` or `none`.
-    fn required_relation(self, relation: &str) -> Result<ToMany<'a>, String> {
+    /// The relation of a group or of a filter with `some` or `none`. `form` is the same filter through a reference:
+    /// `q[customer.name_eq]`.
+    fn required_relation(self, relation: &str, form: &str) -> Result<ToMany<'a>, String> {
         let known = || self.relations_to_many().map(|relation| relation.name);
         self.to_many(relation).ok_or_else(|| match known().next() {
+            _ if self.entry.reference(relation).is_some_and(|via| self.readable(via.name).is_some()) => {
+                format!("refers to `{relation}`, which leads to one record: write `{form}`")
+            }
             None => format!("refers to `{relation}`, but no relation leads to several records"),
             Some(_) => format!("refers to an unknown relation `{relation}`{}", hint(relation, known())),
         })
@@ -109,7 +113,9 @@ impl<'a> Planner<'a> {
             return all;
         }
         for group in groups {
-            let relation = match self.required_relation(&group.relation) {
+            let inner = group.terms.first().map_or("", |term| term.key.as_deref().unwrap_or(&term.name));
+            let form = format!("q[{}.{inner}]", group.relation);
+            let relation = match self.required_relation(&group.relation, &form) {
                 Ok(relation) => relation,
                 Err(problem) => {
                     errors.add(group.parameter.clone(), problem);
@@ -140,8 +146,9 @@ impl<'a> Planner<'a> {
     /// Plans a filter of a saved view or of `filters` with `some` or `none`, whose value is the list of conditions that one
     /// record meets together.
     pub(super) fn quantified(self, filter: &Filter, quantifier: Quantifier) -> Result<Condition, String> {
-        let relation = self.required_relation(&filter.field)?;
         let filters = filter.parts()?;
+        let form = format!("{}.{}", filter.field, filters.first().map_or("", |part| &part.field));
+        let relation = self.required_relation(&filter.field, &form)?;
         let mut problem = None;
         let planned = |part: &Filter| relation.term(self, &part.term()?);
         let inner = super::saved_view::combine(filters.iter(), planned, |index, text| {

@@ -12,6 +12,7 @@ use super::transport::Outcome;
 use super::{SigningSecret, Webhooks, cancel, consequences, redelivery, subscriptions};
 use charter_core::db::Lock;
 use charter_core::error::{Error, FieldErrors, Result};
+use charter_core::ops::visibility::is_for_administrators;
 use charter_core::ops::{Access, Context, Draft, Route};
 use charter_core::stale_reference::StaleReference;
 use charter_core::suggest::hint;
@@ -298,6 +299,10 @@ fn check_events(context: &Context<'_>, draft: &mut Draft<Entity>) {
         } else if !access.allows(context.caller()) {
             let needed = access.abilities_text();
             draft.error(Column::Events, format!("contains `{event}`, which requires the ability `{needed}`"));
+        } else if !context.caller().is_admin && is_for_administrators(context.catalog(), entry) {
+            let reason =
+                "which only webhooks of administrators receive, because a rule decides who may read the record";
+            draft.error(Column::Events, format!("contains `{event}`, {reason}"));
         }
     }
 }

@@ -123,9 +123,17 @@ async fn read(context: &Context<'_>, entry: &Entry, call: &ActionCall<'_>, id: i
     Ok(row)
 }
 
+/// Reads the parameters of an action. Unknown ones are ignored as the document says, but an action without parameters
+/// refuses every field: its client expects that the field is written.
 async fn parameters(context: &Context<'_>, call: &ActionCall<'_>) -> Result<Vec<Value>> {
     let fields: &'static [FieldMeta] = call.action.input;
     let mut errors = FieldErrors::default();
+    if fields.is_empty() && call.action.method != ActionMethod::Get {
+        let sent = call.body.fields.iter().map(|(name, _)| name).chain(&call.body.outside);
+        sent.for_each(|name| {
+            errors.add(name.to_string(), format!("is not a field of the action {}", call.action.name))
+        });
+    }
     // Code gives the input of a `get` as a body too.
     let values = if call.action.method == ActionMethod::Get && call.body.fields.is_empty() {
         let pairs = decode(call.query)?;

@@ -2,7 +2,7 @@
 
 use sea_orm::{QueryResult, Value};
 
-use super::ActionCall;
+use super::{ActionCall, parameters};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
 use crate::expression::{self, Request};
@@ -22,7 +22,8 @@ use crate::query::read_value;
 /// record of the first.
 ///
 /// # Errors
-/// [`Error::TransitionRefused`] or [`Error::ActionRefused`] if the state or the condition does not allow it.
+/// [`Error::TransitionRefused`] or [`Error::ActionRefused`] if the state or the condition does not allow it;
+/// [`Error::Invalid`] for a request with fields.
 pub async fn run(
     context: &Context<'_>,
     entry: &Entry,
@@ -33,6 +34,7 @@ pub async fn run(
     let running = RunningHook::enter(context, entry.meta, name)?;
     let context = &context.within_hook(&running);
     let mut changes = update::lock(context, entry, id, call.within.clone(), call.conditions).await?;
+    parameters(context, call).await?;
     check_changes(context, rule, &changes).await?;
     let before = changes.values().to_vec();
     // Each value is that of the record before the action.

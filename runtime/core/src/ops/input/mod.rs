@@ -9,6 +9,7 @@ pub mod computed_fields;
 pub mod custom_fields;
 pub mod embedded;
 pub mod expressions;
+mod included;
 pub mod json_field;
 pub mod references;
 pub mod referred_records;
@@ -36,8 +37,8 @@ use crate::suggest::hint;
 /// Reads a body into changes and adds errors to `changes.errors`.
 ///
 /// An omitted or null field stays unchanged, or gets its default in a create; `""` clears a nullable field (the
-/// specification, "Update semantics"). A field that clients cannot write is ignored, so that a client can send back the
-/// response to a GET.
+/// specification, "Update semantics"). A field that clients cannot write is ignored, and an include as a response has it, so
+/// that a client can send back the response to a GET.
 pub fn read(
     catalog: &Catalog,
     entry: &Entry,
@@ -59,12 +60,14 @@ pub fn read(
         let Some(field) = entry.field(name).filter(|f| is_known(f)) else {
             if name == entry.meta.name {
                 changes.errors.add(name.clone(), "must be an object");
-            } else if entry.include(name).is_none() && !(changes.before.is_some() && is_revealed(entry, name)) {
-                let names = entry.meta.fields.iter().filter(|f| is_writable(f)).map(|f| f.name);
-                changes.errors.add(
-                    name.clone(),
-                    format!("is not a field of {}{}", entry.meta.label.to_lowercase(), hint(name, names)),
-                );
+            } else if !(included::is_as_shown(entry, name, &raw)
+                || changes.before.is_some() && is_revealed(entry, name))
+            {
+                let names = || entry.meta.fields.iter().filter(|f| is_writable(f)).map(|f| f.name);
+                let hint = included::hint(entry, name).unwrap_or_else(|| hint(name, names()));
+                changes
+                    .errors
+                    .add(name.clone(), format!("is not a field of {}{hint}", entry.meta.label.to_lowercase()));
             }
             continue;
         };
@@ -72,10 +75,8 @@ pub fn read(
             continue;
         }
         // The server assigns the number of a new record that the client leaves blank.
-        if !field.sequence.is_empty()
-            && changes.before.is_none()
-            && matches!(&raw, RawJson::Text(text) if text.is_empty())
-        {
+        let is_blank = matches!(&raw, RawJson::Text(text) if text.trim().is_empty());
+        if !field.sequence.is_empty() && changes.before.is_none() && is_blank {
             continue;
         }
         match field.kind {
@@ -265,7 +266,7 @@ fn read_one(field: &FieldMeta, raw: &RawJson<'_>) -> Result<Value, String> {
         // Truncated to the stored precision first, so that the rules see the value that is stored.
         kind => super::records::rounded(kind, read_value(kind, raw.scalar()?)?),
     };
-    if field.required
+    if (field.required || !field.sequence.is_empty())
         && let Value::String(Some(text)) = &value
         && text.trim().is_empty()
     {

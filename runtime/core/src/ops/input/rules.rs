@@ -116,7 +116,8 @@ pub fn broken_record_rules(
     Ok(problems)
 }
 
-/// The problem of a field without a value in a record for which the condition of `required_when` holds.
+/// The problem of a field without a value, or with a blank text, in a record for which the condition of `required_when`
+/// holds.
 fn missing_value(
     field: &'static FieldMeta,
     condition: &'static str,
@@ -127,7 +128,8 @@ fn missing_value(
 ) -> Result<Option<(&'static str, String)>> {
     let node = checked(condition, fields)?;
     let names = [&[field.name], node.fields().as_slice()].concat();
-    if !is_checked(&names) || current(field.name)?.is_some() {
+    let has_value = |value: Value| !matches!(value, Value::String(Some(text)) if text.trim().is_empty());
+    if !is_checked(&names) || current(field.name)?.is_some_and(has_value) {
         return Ok(None);
     }
     let is_required = expression::holds(node, request, &|other| current(&other.name))? == Some(true);

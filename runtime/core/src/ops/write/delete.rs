@@ -20,9 +20,6 @@ use crate::ops::{attached_records, audit, outbox};
 use crate::ops::{records, show};
 use crate::query::Condition;
 
-/// Message of a delete that a foreign key prevents.
-const REFERRED_TO: &str = "Other records still refer to this record. Soft-deleted records count too.";
-
 /// Deletes the embedded records and attachments of a record.
 async fn delete_dependents(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> {
     embedded::remove(context, entry, id).await?;
@@ -38,6 +35,20 @@ async fn delete_dependents(context: &Context<'_>, entry: &Entry, id: i64) -> Res
         Box::pin(remove_one(context, attached_entry, file, row)).await?;
     }
     Ok(())
+}
+
+/// Deletes the row, in a savepoint if a foreign key can prevent it: on PostgreSQL, the transaction could not look for the
+/// records that refer to it otherwise.
+async fn delete_row(context: &Context<'_>, entry: &Entry, id: i64, is_direct: bool) -> Result<()> {
+    let work = records::delete(context, entry, id);
+    let has_foreign_keys = on_delete::has_foreign_keys(context.catalog(), entry);
+    let Some(transaction) = context.transaction().filter(|_| has_foreign_keys) else {
+        return work.await;
+    };
+    match transaction.attempt(work).await? {
+        Err(Error::Conflict(_)) => Err(on_delete::prevented_by_key(context, entry, id, is_direct).await?),
+        result => result,
+    }
 }
 
 /// Deletes a record, in the context's transaction.
@@ -96,10 +107,7 @@ async fn remove(
     if !entry.meta.soft_delete {
         delete_dependents(context, entry, id).await?;
     }
-    records::delete(context, entry, id).await.map_err(|error| match error {
-        Error::Conflict(_) => Error::Conflict(REFERRED_TO.into()),
-        other => other,
-    })?;
+    delete_row(context, entry, id, conditions.is_some()).await?;
     if entry.meta.events {
         let data = show::wrap(entry.meta.name, record.json());
         outbox::emit(context, entry, "deleted", &data, audience).await?;

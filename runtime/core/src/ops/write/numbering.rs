@@ -26,7 +26,7 @@ const MAX_TRIES: usize = 20;
 pub async fn assign(context: &Context<'_>, entry: &Entry, changes: &mut Changes) -> Result<()> {
     for field in entry.meta.fields.iter().filter(|field| !field.sequence.is_empty()) {
         let is_given = |value: &Value| match value {
-            Value::String(Some(text)) => !text.is_empty(),
+            Value::String(Some(text)) => !text.trim().is_empty(),
             other => *other != other.as_null(),
         };
         if !changes.get(field.name).is_some_and(is_given) {

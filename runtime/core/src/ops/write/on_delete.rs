@@ -215,7 +215,9 @@ pub async fn apply(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> 
     let plan = plan(context, entry, &[id], true).await?;
     for forbidding in &plan.forbidding {
         let counted = count_visible(context, forbidding.referring.entry, forbidding.condition.clone()).await?;
-        refuse(forbidding, counted)?;
+        if let Some(message) = refusal(forbidding, counted) {
+            return Err(Error::Conflict(message));
+        }
     }
     let affected = context.transaction().map_or(0, |all| all.count_affected(plan.cleared.len() + plan.deleted.len()));
     if plan.is_partial || affected > MAX_AFFECTED {
@@ -237,13 +239,13 @@ pub async fn apply(context: &Context<'_>, entry: &Entry, id: i64) -> Result<()> 
     Ok(())
 }
 
-/// The error of records that forbid the deletion.
-fn refuse(forbidding: &Forbidding<'_>, counted: Counted) -> Result<()> {
+/// The message on records that forbid the deletion; `None` if there are none.
+fn refusal(forbidding: &Forbidding<'_>, counted: Counted) -> Option<String> {
     let (meta, field) = (forbidding.referring.entry.meta, forbidding.referring.field.name);
     let records = meta.plural.replace('_', " ");
     let to = if forbidding.is_direct { "this record" } else { "records that would be deleted with it" };
-    Err(Error::Conflict(match counted {
-        Counted { visible: 0, has_hidden: false } => return Ok(()),
+    Some(match counted {
+        Counted { visible: 0, has_hidden: false } => return None,
         Counted { visible: 0, .. } => {
             format!("Records that you may not see still refer to {to}: {records}, by {field}.")
         }
@@ -255,9 +257,53 @@ fn refuse(forbidding: &Forbidding<'_>, counted: Counted) -> Result<()> {
             format!("{count} {records} still refer to {to} by {field}. Change or delete them first.")
         }
         Counted { visible: count, .. } => {
+            let records = if count == 1 { meta.label.to_lowercase() } else { records };
             format!("{count} {records} and others that you may not see still refer to {to} by {field}.")
         }
-    }))
+    })
+}
+
+/// The fields without `on_delete` that refer to the records of a resource. Their foreign keys forbid the deletion.
+fn kept<'c>(catalog: &'c Catalog, target: &Entry) -> impl Iterator<Item = Referring<'c>> {
+    let name = target.meta.name;
+    let refers = move |field: &&FieldMeta| matches!(field.kind, Kind::Ref { resource } if resource == name);
+    let of = move |entry: &'c Entry| {
+        let fields = entry.meta.fields.iter().filter(refers).filter(|field| field.on_delete.is_none());
+        fields.map(move |field| Referring { entry, field, effect: OnDelete::Restrict })
+    };
+    catalog.entries().iter().flat_map(of)
+}
+
+/// True if records are deleted for good, and a field without `on_delete` refers to them.
+pub(super) fn has_foreign_keys(catalog: &Catalog, entry: &Entry) -> bool {
+    !entry.meta.soft_delete && kept(catalog, entry).next().is_some()
+}
+
+/// The error of a deletion that a foreign key prevents. It names the records that refer to the deleted one, if the caller may
+/// see some of a resource. `is_direct` is false for a record that is deleted with another.
+///
+/// # Errors
+/// When the database fails.
+pub(super) async fn prevented_by_key(context: &Context<'_>, entry: &Entry, id: i64, is_direct: bool) -> Result<Error> {
+    let mut may_be_deleted = false;
+    let mut message = match is_direct {
+        true => String::from("Other records still refer to this record."),
+        false => String::from("Other records still refer to records that would be deleted with it."),
+    };
+    for referring in kept(context.catalog(), entry) {
+        let condition = Condition::is_one_of(referring.field, &[id]);
+        let counted = count_visible(context, referring.entry, condition.clone()).await?;
+        let forbidding = Forbidding { referring, condition, is_direct };
+        may_be_deleted |= referring.entry.meta.keeps_deleted() && counted.has_hidden;
+        if let Some(named) = refusal(&forbidding, counted).filter(|_| counted.visible > 0) {
+            (message, may_be_deleted) = (named, referring.entry.meta.keeps_deleted());
+            break;
+        }
+    }
+    if may_be_deleted {
+        message.push_str(" Soft-deleted records count too.");
+    }
+    Ok(Error::Conflict(message))
 }
 
 /// The error of a record that the caller did not name and may not see, without its id and its values.
