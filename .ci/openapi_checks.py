@@ -16,6 +16,12 @@ RULES_BEYOND_SCHEMAS = re.compile(
             "is required with ",
             "is already taken",
             "refers to an unknown ",
+            # The language of conditions has a grammar.
+            "is not valid for .* at character ",
+            "cannot be checked for .*, whose events have no record",
+            "but no relation leads to several records",
+            "leads to one record: write ",
+            ", which no include shows; filter by ",
             "`.*` does not support the predicate `",
             "must differ from ",
             "must be after ",
