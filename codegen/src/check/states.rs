@@ -1,11 +1,11 @@
 //! Checks of `states` and of the rules of actions: the field of the state, the states of each transition, conditions, and the
 //! values that are set.
 
-use charter_model::expression::Node;
+use charter_model::expression::{self, Node, Scalar};
 use charter_model::{ActionMethod, ActionOn, FieldOption, Misfit, reserved};
 
 use super::access::well_formed;
-use super::fields::conditions::{Names, condition};
+use super::fields::conditions::{Names, NoRequest, condition};
 use super::fields::defaults::{own_rules, refers_to_user, unique_value};
 use super::fields::settable;
 use super::queries::{named, report_repeated};
@@ -22,7 +22,10 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     });
     for (action, rule) in resource.ruled_actions() {
         match (&rule.change, state) {
-            (Some(change), Some(field)) => states(field, action, (change, rule), problems),
+            (Some(change), Some(field)) => {
+                states(field, action, (change, rule), problems);
+                frozen(resource, field, action, change, problems);
+            }
             (Some(_), None) => {}
             (None, _) => fits_action(action, rule, problems),
         }
@@ -163,6 +166,26 @@ fn states(field: &Field, action: &Action, (transition, rule): (&StateChange, &Ac
         let message = format!("`{name}` leads from `{0}` to `{0}` and sets nothing", same.value);
         let problem = Diagnostic::new(Code::IdleTransition, same.span, message, "without effect");
         problems.push(problem.help("remove the state from `from`, or add `set`"));
+    }
+}
+
+/// Reports the states of a transition in which each record is frozen.
+fn frozen(resource: &Resource, field: &Field, action: &Action, change: &StateChange, problems: &mut Problems) {
+    let Some(condition) = &resource.frozen else { return };
+    // With other fields or the caller, some records of the state may be free.
+    let Ok(node) = expression::check(condition.as_str(), &Names::without_request(&resource.fields)) else { return };
+    for state in &change.from {
+        let current = |other: &expression::Field| match other.name == field.name.value {
+            true => Ok(Some(Scalar::Text(state.value.clone()))),
+            false => Err(()),
+        };
+        if expression::holds(&node, &NoRequest, &current) == Ok(Some(true)) {
+            let (name, state, span) = (&action.name.value, &state.value, state.span);
+            let message = format!("`{name}` starts from `{state}`, in which each record is frozen");
+            let problem = Diagnostic::new(Code::IdleTransition, span, message, "never runs");
+            let help = format!("remove `{state}` from `from`, or free it in `frozen`, such as for `caller.can(…)`");
+            problems.push(problem.related(condition.span, "frozen here").help(help));
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conditions over the fields of a record: their words, names and types.
 
 use charter_model::FieldType;
-use charter_model::expression::{self, Mistake, Node, Scope, Type, Via};
+use charter_model::expression::{self, Mistake, Node, Scope, Situation, Type, Via};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Name, Schema};
@@ -61,6 +61,27 @@ impl Scope for Names<'_> {
 
     fn has_request(&self) -> bool {
         self.has_request
+    }
+}
+
+/// No request, for the evaluation of conditions that name neither the time nor the caller.
+pub struct NoRequest;
+
+impl Situation for NoRequest {
+    fn now(&self) -> i128 {
+        0
+    }
+
+    fn today(&self) -> i64 {
+        0
+    }
+
+    fn caller_id(&self) -> Option<i64> {
+        None
+    }
+
+    fn caller_can(&self, _: &str) -> bool {
+        false
     }
 }
 

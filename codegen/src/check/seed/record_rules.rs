@@ -1,35 +1,14 @@
 //! Conditions over a seed row: `checks` and `required_when`, evaluated with the values of the row and literal defaults.
 
-use charter_model::expression::{self, Node, Scalar, Situation};
+use charter_model::expression::{self, Node, Scalar};
 
-use crate::check::fields::conditions::Names;
+use crate::check::fields::conditions::{Names, NoRequest};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Resource, Rule};
 use crate::syntax::tree::{Entry, Node as Written};
 
 /// A field that has its value only in the server, or one that does not fit, which is reported there.
 struct Unknown;
-
-/// No request: these conditions name neither the time nor the caller.
-struct NoRequest;
-
-impl Situation for NoRequest {
-    fn now(&self) -> i128 {
-        0
-    }
-
-    fn today(&self) -> i64 {
-        0
-    }
-
-    fn caller_id(&self) -> Option<i64> {
-        None
-    }
-
-    fn caller_can(&self, _: &str) -> bool {
-        false
-    }
-}
 
 /// Reports the conditions that a row breaks. `accepts` is true for the fields that a row may set.
 pub fn check(
