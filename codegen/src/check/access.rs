@@ -4,6 +4,7 @@ use charter_model::expression::Node;
 use charter_model::{FieldOption, naming};
 
 use super::fields::conditions::{Names, condition};
+use super::fields::defaults::refers_to_user;
 use super::queries::named;
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Name, Resource, Schema};
@@ -18,8 +19,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     row_rules(schema, resource, problems);
     let Some(owner) = &resource.owner else { return };
     let Some(field) = named(resource, owner, "`owner`", problems) else { return };
-    let refers_to_user = field.kind.target().is_some_and(|target| target.value == "user");
-    if !refers_to_user && !field.kind.is_unknown() {
+    if !refers_to_user(&field.kind) {
         let message = format!("`{}` is {}, not a reference to a user", owner.value, field.kind.described());
         let problem = Diagnostic::new(Code::OwnerMisfit, owner.span, message, "not a `ref(user)`")
             .help(format!("declare it: `{}: {{ type: ref(user), default: caller }}`", owner.value));

@@ -24,6 +24,9 @@ pub fn is_never_a_name(name: &str) -> bool {
 /// Fields that the server adds to a record.
 pub const SERVER_FIELDS: &[&str] = &["id", "created_at", "updated_at", "deleted_at", "custom_fields"];
 
+/// The resource of the callers.
+pub const USER: &str = "user";
+
 /// Names that expressions have for the request. A field of this name would take their place.
 pub const REQUEST_NAMES: &[&str] = &["caller", "now", "today"];
 

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use charter_model::field_type::list::elements;
 use charter_model::format::is_email;
+use charter_model::reserved::USER;
 use charter_model::{Hook, Misfit, Number};
 
 use super::rules::fits;
@@ -96,7 +97,7 @@ fn empty_list_rules(field: &Field, problems: &mut Problems) {
 }
 
 pub fn refers_to_user(kind: &Kind) -> bool {
-    kind.is_unknown() || kind.target().is_some_and(|target| target.value == "user")
+    kind.is_unknown() || kind.target().is_some_and(|target| target.value == USER)
 }
 
 fn keyword_help(kind: &Kind, word: &str) -> String {

@@ -1,6 +1,7 @@
 //! Values of expressions that a default or an action gives a field: names and types, and fields that the value would tell of.
 
 use charter_model::expression::{self, Function, Node, Type};
+use charter_model::reserved::USER;
 use charter_model::{FieldOption, FieldType};
 
 use super::conditions::{self, Names};
@@ -131,7 +132,7 @@ fn refers_to(node: &Node, target: &str, place: (&Schema, &Resource)) -> bool {
     let all = |nodes: &[Node]| nodes.iter().all(|node| refers_to(node, target, place));
     match node {
         Node::Null => true,
-        Node::CallerId => target == "user",
+        Node::CallerId => target == USER,
         Node::Field(field) if field.name == "id" => field.via.as_ref().is_some_and(|via| via.resource == target),
         Node::Field(field) => named(place, field)
             .and_then(|field| field.kind.known())

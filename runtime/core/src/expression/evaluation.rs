@@ -7,8 +7,6 @@ use sea_orm::Value;
 use super::Request;
 use crate::error::Result;
 
-/// Days from the first day of the year 1 to 1970-01-01, as chrono counts them.
-const DAYS_TO_1970: i64 = 719_163;
 const SECOND: i128 = 1_000_000_000;
 
 impl Situation for Request<'_> {
@@ -57,10 +55,7 @@ pub fn value(
         // The checker has bounded it.
         Scalar::Number(number) => Some(i64::try_from(number).unwrap_or(i64::MAX).into()),
         Scalar::Text(text) => Some(text.into()),
-        Scalar::Date(days) => {
-            let days = i32::try_from(days.saturating_add(DAYS_TO_1970)).ok();
-            days.and_then(NaiveDate::from_num_days_from_ce_opt).map(Value::from)
-        }
+        Scalar::Date(days) => i32::try_from(days).ok().and_then(NaiveDate::from_epoch_days).map(Value::from),
         Scalar::Timestamp(time) => {
             let seconds = i64::try_from(time.div_euclid(SECOND)).ok();
             let rest = u32::try_from(time.rem_euclid(SECOND)).unwrap_or_default();
@@ -100,7 +95,7 @@ fn scalar(value: Value, places: u32) -> Scalar {
 }
 
 fn days(date: NaiveDate) -> i64 {
-    i64::from(chrono::Datelike::num_days_from_ce(&date)) - DAYS_TO_1970
+    i64::from(date.to_epoch_days())
 }
 
 fn nanoseconds(time: DateTime<Utc>) -> i128 {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use charter_model::reserved::USER;
 use chrono::{DateTime, SecondsFormat, Utc};
 use chrono_tz::Tz;
 
@@ -12,9 +13,6 @@ use crate::meta::{FieldMeta, Kind, Rule};
 
 /// The word for the caller in conditions on users.
 pub const ME: &str = "me";
-
-/// The name of the resource that `me` refers to.
-const USER: &str = "user";
 
 /// The time, the time zone and the caller that relative values resolve to. It notes which it was used for.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use super::function::widen;
 use super::parser::{Form, Syntax, parse};
 use super::types::power_of_ten;
 use super::{Arithmetic, Digits, Field, Logic, Mistake, Node, Type, Via};
+use crate::reserved::USER;
 use crate::{date, naming};
 
 /// The longest shift of a date, in days: 4,000 years. PostgreSQL's calendar begins in 4713 BC.
@@ -39,9 +40,6 @@ pub trait Scope {
         false
     }
 }
-
-/// The resource of the callers.
-const USER: &str = "user";
 
 /// Parses a text, and checks that it is a condition.
 ///
