@@ -12,6 +12,7 @@ mod record_visibility;
 mod redelivery;
 mod retention;
 mod retry_schedule;
+mod unknown_events;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -108,13 +108,13 @@ async fn share(program: Program) {
     let db = Db::connect(program.url(), 2, None).await.expect("the database opens");
     assert_eq!(db.dialect(), Dialect::Postgres);
     for _ in 0..WEBHOOKS {
-        webhook(&db, &receiver.url(), "note.created").await;
+        webhook(&db, &receiver.url(), "product.created").await;
     }
     let events = wanted / WEBHOOKS;
     run_sql(
         &db,
         &format!(
-            "INSERT INTO events (name, body, created_at) SELECT 'note.created', '{{\"event\":\"note.created\"}}', now() \
+            "INSERT INTO events (name, body, created_at) SELECT 'product.created', '{{\"event\":\"product.created\"}}', now() \
              FROM generate_series(1, {events})"
         ),
     )

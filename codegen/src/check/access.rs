@@ -30,7 +30,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 /// Checks the conditions of `access`.
 fn row_rules(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for rule in [&resource.read_rule, &resource.write_rule].into_iter().flatten() {
-        let names = Names { others: Some(schema), ..Names::of_record(&resource.fields) };
+        let names = Names { others: Some(schema), ..Names::of_record(resource) };
         let Some(node) = condition(rule, &names, problems) else { continue };
         let mut needs_day = false;
         node.visit(&mut |part| needs_day |= *part == Node::Today);

@@ -4,6 +4,7 @@ mod access;
 mod actions;
 mod deprecation;
 mod fields;
+mod impossible_actions;
 mod jobs;
 mod limits;
 mod names;
@@ -74,6 +75,7 @@ const FAMILIES: &[Family] = &[
     actions::check,
     jobs::check,
     states::check,
+    impossible_actions::check,
     singleton::check,
     limits::check,
     seed::check,

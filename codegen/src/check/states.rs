@@ -30,7 +30,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
             (None, _) => fits_action(action, rule, problems),
         }
         if let Some(guard) = &rule.guard
-            && let Some(node) = condition(guard, &Names::of_record(&resource.fields), problems)
+            && let Some(node) = condition(guard, &Names::of_record(resource), problems)
         {
             readable(resource, rule, guard, &node, problems);
         }
@@ -173,7 +173,7 @@ fn states(field: &Field, action: &Action, (transition, rule): (&StateChange, &Ac
 fn frozen(resource: &Resource, field: &Field, action: &Action, change: &StateChange, problems: &mut Problems) {
     let Some(condition) = &resource.frozen else { return };
     // With other fields or the caller, some records of the state may be free.
-    let Ok(node) = expression::check(condition.as_str(), &Names::without_request(&resource.fields)) else { return };
+    let Ok(node) = expression::check(condition.as_str(), &Names::without_request(resource)) else { return };
     for state in &change.from {
         let current = |other: &expression::Field| match other.name == field.name.value {
             true => Ok(Some(Scalar::Text(state.value.clone()))),

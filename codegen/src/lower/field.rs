@@ -40,7 +40,7 @@ fn lower(
         _ => None,
     };
     let name = match &written.source {
-        SourceSyntax::Links { .. } => joins::ids(&written.name),
+        SourceSyntax::Links { resource, .. } => joins::ids(&written.name, resource.as_str(), resource_context.links),
         _ => written.name.clone(),
     };
     let field = Field {
@@ -128,7 +128,7 @@ fn lower_kind(written: &FieldSyntax, resource_context: &ResourceContext<'_>, pro
         SourceSyntax::Links { resource, through } => {
             let column = |name: String| Spanned::new(name, through.span);
             let by = column(joins::by(resource_context.resource.as_str()));
-            let to = column(joins::to(written.name.as_str()));
+            let to = column(joins::to(written.name.as_str(), resource.as_str(), resource_context.links));
             Type::Links { resource: resource.clone(), through: through.clone(), by, to }.into()
         }
         SourceSyntax::Unreadable => Kind::Unknown,

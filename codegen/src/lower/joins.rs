@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use charter_model::{FieldType, naming};
 
-use super::links;
+use super::links::{self, Links};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Include, IncludeTarget, Kind, Name};
 use crate::platform;
@@ -20,18 +20,28 @@ pub fn by(resource: &str) -> String {
     format!("{resource}_id")
 }
 
-/// The field of a pair that refers to the other record: `tag_id` for the field `tags`.
-pub fn to(field: &str) -> String {
-    format!("{}_id", naming::singular(field).as_deref().unwrap_or(field))
+/// The field of a pair that refers to the other record: `tag_id` for the field `tags`, and `person_id` for the field `people`
+/// of a resource with this plural.
+pub fn to(field: &str, resource: &str, links: &Links) -> String {
+    by(singular(field, resource, links).as_deref().unwrap_or(field))
 }
 
 /// The field by which clients read and write the links: `tag_ids`.
-pub fn ids(field: &Name) -> Name {
-    Spanned::new(format!("{}s", to(field.as_str())), field.span)
+pub fn ids(field: &Name, resource: &str, links: &Links) -> Name {
+    Spanned::new(format!("{}s", to(field.as_str(), resource, links)), field.span)
+}
+
+fn singular(field: &str, resource: &str, links: &Links) -> Option<String> {
+    match links.plural(resource) == Some(field) {
+        true => Some(resource.to_owned()),
+        false => naming::singular(field),
+    }
 }
 
 /// A field with `through`.
 struct Declared<'a> {
+    /// The field of a pair that refers to the other record.
+    to: String,
     holder: &'a ResourceSyntax,
     name: Name,
     field: &'a FieldSyntax,
@@ -40,12 +50,12 @@ struct Declared<'a> {
 }
 
 /// The resources of all pairs. One that cannot be made is reported.
-pub fn resources(syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> Vec<ResourceSyntax> {
+pub fn resources(syntax: &Syntax, links: &Links, sources: &Sources, problems: &mut Problems) -> Vec<ResourceSyntax> {
     let mut made = Vec::new();
     let mut names: BTreeSet<&str> = BTreeSet::new();
-    for declared in declared(syntax, sources) {
+    for declared in declared(syntax, links, sources) {
         let through = declared.through;
-        if let Some(problem) = refusal(&declared, syntax, sources, &names) {
+        if let Some(problem) = refusal(&declared, (syntax, links), sources, &names) {
             problems.push(problem);
         } else {
             made.push(pairs(&declared, syntax, sources, problems));
@@ -55,20 +65,26 @@ pub fn resources(syntax: &Syntax, sources: &Sources, problems: &mut Problems) ->
     made
 }
 
-fn declared<'a>(syntax: &'a Syntax, sources: &'a Sources) -> impl Iterator<Item = Declared<'a>> {
+fn declared<'a>(syntax: &'a Syntax, links: &'a Links, sources: &'a Sources) -> impl Iterator<Item = Declared<'a>> {
     syntax.resources.iter().flat_map(move |holder| {
         let name = links::name(holder, sources);
         holder.fields.iter().chain(&holder.detail).filter_map(move |field| match &field.source {
             SourceSyntax::Links { resource, through } => {
-                Some(Declared { holder, name: name.clone(), field, resource, through })
+                let to = to(field.name.as_str(), resource.as_str(), links);
+                Some(Declared { to, holder, name: name.clone(), field, resource, through })
             }
             _ => None,
         })
     })
 }
 
-fn refusal(declared: &Declared<'_>, syntax: &Syntax, sources: &Sources, made: &BTreeSet<&str>) -> Option<Diagnostic> {
-    let Declared { name, field, through, .. } = declared;
+fn refusal(
+    declared: &Declared<'_>,
+    (syntax, links): (&Syntax, &Links),
+    sources: &Sources,
+    made: &BTreeSet<&str>,
+) -> Option<Diagnostic> {
+    let Declared { name, field, resource, through, to, .. } = declared;
     let join = through.as_str();
     let problem =
         |message: String, label: &str| Diagnostic::new(Code::JoinTable, through.span, message, label.to_owned());
@@ -90,27 +106,23 @@ fn refusal(declared: &Declared<'_>, syntax: &Syntax, sources: &Sources, made: &B
     }
     let written = field.name.as_str();
     let problem = |message: String, label: &str| Diagnostic::new(Code::LinkName, field.name.span, message, label);
-    if naming::singular(written).is_none() {
-        let other = declared.resource.as_str();
-        let help = format!("for example `{}`: clients then send `{}`", naming::plural(other), to_ids(other));
+    if singular(written, resource.as_str(), links).is_none() {
+        let other = resource.as_str();
+        let plural = links.plural(other).map_or_else(|| naming::plural(other), str::to_owned);
+        let help = format!("for example `{plural}`: clients then send `{}s`", by(other));
         let message = format!("`{written}` is not a regular plural, and clients send the ids under its singular");
         return Some(problem(message, "no singular").help(help));
     }
-    (to(written) == by(name.as_str())).then(|| {
-        let message = format!("both ends of `{join}` would be `{}`", to(written));
+    (*to == by(name.as_str())).then(|| {
+        let message = format!("both ends of `{join}` would be `{to}`");
         problem(message, "the same as the resource").help("name the field by what the other records are: `followers`")
     })
 }
 
-/// The ids of links whose field has the plural of a name.
-fn to_ids(singular: &str) -> String {
-    format!("{}s", to(&naming::plural(singular)))
-}
-
 /// The resource of the pairs, as a file would declare it.
 fn pairs(declared: &Declared<'_>, syntax: &Syntax, sources: &Sources, problems: &mut Problems) -> ResourceSyntax {
-    let Declared { holder, name, field, resource, through } = declared;
-    let (by, to) = (by(name.as_str()), to(field.name.as_str()));
+    let Declared { holder, name, resource, through, to, .. } = declared;
+    let by = by(name.as_str());
     let tree = Tree { span: through.span };
     let reference = |target: &str| vec![("type", tree.text(format!("ref({target})"))), ("required", tree.text("true"))];
     let mut own = reference(name.as_str());

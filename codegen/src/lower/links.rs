@@ -67,6 +67,11 @@ impl Links {
         self.resources.contains_key(name)
     }
 
+    /// The plural of a resource, declared or regular.
+    pub fn plural(&self, name: &str) -> Option<&str> {
+        self.resources.get(name).map(|link| link.plural.as_str())
+    }
+
     /// The ability of a resource. A nested one inherits that of the nearest ancestor that declares or has its own.
     pub fn ability(&self, name: &str) -> String {
         let declared = self.line(name).find_map(|link| link.ability.clone());

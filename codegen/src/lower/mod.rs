@@ -20,7 +20,7 @@ use crate::syntax::Syntax;
 
 /// The schema of all files. Parts that cannot be completed are reported, and left out or marked unknown.
 pub fn lower(mut syntax: Syntax, sources: &Sources, problems: &mut Problems) -> Schema {
-    let joins = joins::resources(&syntax, sources, problems);
+    let joins = joins::resources(&syntax, &Links::of(&syntax, sources), sources, problems);
     syntax.resources.extend(joins);
     let links = Links::of(&syntax, sources);
     let declared = syntax.resources.iter().map(|written| resource::lower(written, &links, &syntax, sources, problems));

@@ -49,7 +49,7 @@ fn checked(resource: &str, fields: &[FieldShorthand], value: &str) -> Result<(Ty
     let syntax = syntax::read(&sources, &mut problems);
     let schema = lower::lower(syntax, &sources, &mut problems);
     let declared: &[_] = schema.resources.first().map_or(&[], |resource: &Resource| &resource.fields);
-    let names = Names::without_request(declared);
+    let names = Names { resource, fields: declared, others: None, has_request: false };
     let (node, kind) = expression::check_value(value, &names, None)?;
     let is_nullable =
         |other: &expression::Field| declared.iter().any(|field| field.name.value == other.name && field.nullable);

@@ -171,7 +171,7 @@ fn field(schema: &Schema, resource: &model::Resource, written: &model::Field, po
         rules: written.rules.iter().map(|rule| (rule.value.key().to_owned(), rule.value.written())).collect(),
         value: written.value().map(|value| value.value.clone()),
         rollup: written.rollup.as_ref().map(model::Rollup::text),
-        computation: computed::node(written, &resource.fields).map(|node| computation(schema, resource, &node)),
+        computation: computed::node(resource, written).map(|node| computation(schema, resource, &node)),
         initial: default_expressions::node(schema, resource, written)
             .filter(Node::is_constant)
             .map(|node| computation(schema, resource, &node)),

@@ -81,7 +81,7 @@ fn condition(name: &str, rule: &Rule) -> Option<String> {
 /// The condition of the rows that break a condition, in the SQL of both databases. None for one that the language does not
 /// have, such as the number of elements of a list.
 fn broken(resource: &Resource, condition: &str) -> Option<(String, String)> {
-    let names = Names::without_request(&resource.fields);
+    let names = Names::without_request(resource);
     let node = Node::Not(Box::new(expression::check(condition, &names).ok()?));
     let sql = |database| format!("{}{}", columns::sql(&node, database), is_live(resource));
     Some((sql(Database::Sqlite), sql(Database::Postgres)))
@@ -91,7 +91,7 @@ fn broken(resource: &Resource, condition: &str) -> Option<(String, String)> {
 fn choices(schema: &Schema, resource: &Resource, field: &Field) -> Option<RowRule> {
     let (text, target) = (field.described.get(FieldOption::Where)?, field.kind.target()?);
     let other = schema.find(target.as_str())?;
-    let names = Names::without_request(&other.fields);
+    let names = Names::without_request(other);
     let node = expression::check(text.as_str(), &names).ok()?;
     let (name, table, others) = (field.name.as_str(), resource.table.as_str(), other.table.as_str());
     let sql = |database| {

@@ -85,7 +85,7 @@ pub fn capture(resource: &model::Resource) -> Vec<UniqueSet> {
 
 /// A condition that the check has accepted, in the SQL of both databases.
 fn rows(resource: &model::Resource, condition: &str) -> Option<Rows> {
-    let names = Names::without_request(&resource.fields);
+    let names = Names::without_request(resource);
     let node = expression::check(condition, &names).ok()?;
     let (sqlite, postgres) = (columns::sql(&node, Database::Sqlite), columns::sql(&node, Database::Postgres));
     Some(Rows { condition: condition.to_owned(), sqlite, postgres })

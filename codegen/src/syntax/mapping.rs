@@ -166,7 +166,9 @@ impl<'a, 'p> Mapping<'a, 'p> {
     /// A list of single values.
     pub fn texts(&mut self, name: &str) -> Option<Vec<Spanned<String>>> {
         let node = self.node(name)?;
-        Some(texts(node, name, self.problems))
+        let found = texts(node, name, self.problems);
+        // The key counts as absent, so that one mistake has one report.
+        matches!(node.value, Value::List(_)).then_some(found)
     }
 
     /// A list of words of a closed set.

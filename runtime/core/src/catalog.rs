@@ -243,10 +243,10 @@ impl Catalog {
         let mut found = Vec::new();
         let find = |name: &str| Some(self.linked(name).meta);
         let rules = [entry.meta.read_rule, entry.meta.write_rule].into_iter().flatten();
-        let rules = rules.filter_map(|rule| condition_over(rule, entry.meta.fields, &find).ok());
+        let rules = rules.filter_map(|rule| condition_over(rule, entry.meta, &find).ok());
         let guards = entry.meta.ruled_actions().filter_map(|(_, rule)| rule.guard);
         let of_record = guards.chain(entry.meta.frozen).chain(entry.meta.checks.iter().map(|check| check.that));
-        let of_record = of_record.filter_map(|text| condition(text, entry.meta.fields).ok());
+        let of_record = of_record.filter_map(|text| condition(text, entry.meta).ok());
         for node in rules.chain(of_record) {
             node.visit(&mut |part| {
                 if let Node::CallerCan(permission) = part {

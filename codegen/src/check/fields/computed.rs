@@ -22,7 +22,7 @@ pub fn check(resource: &Resource, field: &Field, value: &Name, problems: &mut Pr
             .push(problem.help("use `integer`, `bigint`, `decimal`, `boolean`, `date`, `timestamp`, `enum` or `text`"));
         return;
     };
-    let names = Names::without_request(&resource.fields);
+    let names = Names::without_request(resource);
     let Some((node, found)) = conditions::value(value, &names, &wanted, problems) else { return };
     if !named_fields(resource, field, value, &node, problems) {
         return;
@@ -32,10 +32,10 @@ pub fn check(resource: &Resource, field: &Field, value: &Name, problems: &mut Pr
 }
 
 /// The expression of a checked field, with the decimal places of the field.
-pub fn node(field: &Field, fields: &[Field]) -> Option<Node> {
+pub fn node(resource: &Resource, field: &Field) -> Option<Node> {
     let (kind, value) = (field.kind.known()?, field.value()?);
     let wanted = expression::computed_type(kind)?;
-    let names = Names::without_request(fields);
+    let names = Names::without_request(resource);
     let (node, found) = expression::check_value(&value.value, &names, Some(&wanted)).ok()?;
     expression::fitted(node, &found, &wanted).ok()
 }

@@ -34,7 +34,7 @@ fn unique(resource: &Resource, set: &UniqueSet, problems: &mut Problems) {
         problems.push(problem.help("remove `ignore_case`"));
     }
     let Some(rows) = &set.rows else { return };
-    let names = Names::without_request(&resource.fields);
+    let names = Names::without_request(resource);
     let Some(node) = conditions::condition(rows, &names, problems) else { return };
     let (message, label, help) = if node.fields().is_empty() {
         ("the condition names no field, so that all records count or none", "names no field", "remove `where`")
@@ -69,7 +69,7 @@ fn frozen(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         return;
     }
     if let Some(condition) = &resource.frozen
-        && conditions::condition(condition, &Names::of_record(&resource.fields), problems)
+        && conditions::condition(condition, &Names::of_record(resource), problems)
             .is_some_and(|node| node.fields().is_empty())
     {
         let message = "`frozen` names no field, so that it holds for every record or for none";
@@ -80,7 +80,7 @@ fn frozen(schema: &Schema, resource: &Resource, problems: &mut Problems) {
 
 fn one_check(resource: &Resource, check: &Check, problems: &mut Problems) {
     // A record that was valid stays valid.
-    let names = Names::without_request(&resource.fields);
+    let names = Names::without_request(resource);
     if conditions::condition(&check.that, &names, problems).is_some_and(|node| node.fields().is_empty()) {
         let message = "the check names no field, so that no write can change its result";
         let problem = Diagnostic::new(Code::BadCheck, check.that.span, message, "names no field");

@@ -26,7 +26,7 @@ pub fn check(schema: &Schema, resource: &Resource, problems: &mut Problems) {
         }
     }
     let help = "compare plain fields, or refuse the write of the other records there";
-    let names = Names::of_record(&resource.fields);
+    let names = Names::of_record(resource);
     let mut conditions: Vec<(&Name, &str)> =
         resource.checks.iter().map(|check| (&check.that, "a check names")).collect();
     conditions.extend(resource.unique.iter().filter_map(|set| Some((set.rows.as_ref()?, "`unique` names"))));
@@ -147,7 +147,7 @@ fn rights(
     source: Option<&Field>,
     problems: &mut Problems,
 ) {
-    let names = Names::without_request(&child.fields);
+    let names = Names::without_request(child);
     let node = rollup.rows.as_ref().and_then(|rows| Some((rows, conditions::condition(rows, &names, problems)?)));
     let mut read: Vec<(&Field, Span)> = source.iter().map(|field| (*field, rollup.place())).collect();
     if let Some((rows, node)) = &node {

@@ -4,7 +4,8 @@ use charter_model::field_type::{bigint, decimal, integer};
 use charter_model::number::{LEADING_ZERO, without_zeros};
 use charter_model::{Number, RuleFacts};
 
-use super::{conditions, cross_field, ordering_cycles, patterns};
+use super::conditions::{self, Names};
+use super::{cross_field, ordering_cycles, patterns};
 use crate::check::{Scope, scopes};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Field, Kind, Resource, Rule, Schema, Type};
@@ -28,7 +29,8 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                     }
                     Rule::Pattern(text) => pattern(text.as_str(), rule.span, problems),
                     Rule::RequiredWhen(condition) => {
-                        conditions::required_when(field, condition, scope.fields, problems)
+                        let names = Names { fields: scope.fields, ..Names::without_request(resource) };
+                        conditions::required_when(field, condition, &names, problems);
                     }
                     other => {
                         if let Some(other) = other.other_field() {

@@ -24,7 +24,7 @@ pub fn check(
         problems.push(problem.help("write a literal, or set the value in code"));
         return None;
     };
-    let names = Names { others: Some(schema), ..Names::of_record(&resource.fields) };
+    let names = Names { others: Some(schema), ..Names::of_record(resource) };
     let (node, found) = conditions::value(text, &names, &wanted, problems)?;
     let told = hidden_fields((schema, resource), field, &node);
     if let Some((message, help)) = told.into_iter().next() {

@@ -39,7 +39,7 @@ fn condition(schema: &Schema, field: &Field, text: &Name, problems: &mut Problem
     };
     // An unknown resource is reported with the type.
     let Some(other) = schema.find(target.as_str()) else { return };
-    let names = Names::without_request(&other.fields);
+    let names = Names::without_request(other);
     let Some(node) = conditions::condition(text, &names, problems) else { return };
     let named = node.fields();
     if named.is_empty() {

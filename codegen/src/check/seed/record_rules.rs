@@ -2,7 +2,7 @@
 
 use charter_model::expression::{self, Node, Scalar};
 
-use crate::check::fields::conditions::{Names, NoRequest};
+use crate::check::fields::conditions::{Names, NoRequest, is_blank};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Default, Field, Resource, Rule};
 use crate::syntax::tree::{Entry, Node as Written};
@@ -24,7 +24,7 @@ pub fn check(
         None => Err(Unknown),
     };
     let holds = |text: &str| {
-        let node = expression::check(text, &Names::without_request(&resource.fields)).ok()?;
+        let node = expression::check(text, &Names::without_request(resource)).ok()?;
         let holds = expression::holds(&node, &NoRequest, &|field| current(&field.name)).ok()??;
         Some((node, holds))
     };
@@ -39,7 +39,7 @@ pub fn check(
     for field in resource.fields.iter().filter(|field| accepts(field)) {
         for rule in &field.rules {
             let Rule::RequiredWhen(condition) = &rule.value else { continue };
-            if !matches!(current(field.name.as_str()), Ok(None)) {
+            if !current(field.name.as_str()).is_ok_and(|value| is_blank(value.as_ref())) {
                 continue;
             }
             let Some((_, true)) = holds(condition.as_str()) else { continue };

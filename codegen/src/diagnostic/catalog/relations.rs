@@ -66,7 +66,8 @@ pub const ENTRIES: &[Entry] = &[
         code: Code::LinkName,
         title: "links without a name for their ids",
         explanation: "The name of a field with `through` is a plural: clients read and write `tag_ids` for `tags`, and the pairs \
-            have the columns `tag_id` and, for the resource of the file, `ticket_id`. The two differ.",
+            have the columns `tag_id` and, for the resource of the file, `ticket_id`. The two differ. An irregular plural is \
+            accepted if it is the `plural` of the other resource: `people` has `person_ids`.",
         wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  tag: { many: tag, through: ticket_tag }\n# resources/tag.yaml\nresource: tag\n",
         right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  tags: { many: tag, through: ticket_tag }\n# resources/tag.yaml\nresource: tag\n",
     },

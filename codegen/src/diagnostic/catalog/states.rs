@@ -40,7 +40,8 @@ pub const ENTRIES: &[Entry] = &[
         title: "a value that an action cannot set",
         explanation: "`set` of a transition or an action names fields of the record that have a column, but no computed one. \
             Each value fits the type and the rules of its field: a literal, `now` for a timestamp, `today` for a date, \
-            `caller.id` for a `ref(user)`, `null` for a field that can be null, or an expression.",
+            `caller.id` for a `ref(user)`, `null` for a field that can be null, or an expression. Values that break a check \
+            or `required_when` of each record are refused too: the action could never run.",
         wrong: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status: { type: enum, values: [open, solved], default: open }\n  hours: { type: integer, default: 0 }\nstates:\n  field: status\n  transitions:\n    solve: { from: open, to: solved, set: { hours: many } }\n",
         right: "# resources/ticket.yaml\nresource: ticket\nfields:\n  status: { type: enum, values: [open, solved], default: open }\n  hours: { type: integer, default: 0 }\nstates:\n  field: status\n  transitions:\n    solve: { from: open, to: solved, set: { hours: 1 } }\n",
     },

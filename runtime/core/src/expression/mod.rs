@@ -8,7 +8,9 @@ use chrono_tz::Tz;
 
 pub use charter_model::expression::{Field, Mistake, Node, Type, Via, check_value};
 pub use evaluation::{holds, value};
-pub use scope::{Defaulted, Find, Names, computed, condition, condition_over, defaults, settable};
+pub use scope::{
+    Defaulted, Find, Names, computed, condition, condition_over, condition_over_fields, defaults, referred, settable,
+};
 
 use crate::principal::Principal;
 

@@ -12,6 +12,8 @@ pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static ResourceMeta>;
 
 /// The fields of a resource, as an expression sees them.
 pub struct Names<'a> {
+    /// The name of the resource whose ids are in `id`; none for the fields of an action's input.
+    pub resource: Option<&'static str>,
     pub fields: &'static [FieldMeta],
     /// None if the expression is about the record alone.
     pub others: Option<Find<'a>>,
@@ -28,18 +30,16 @@ impl Scope for Names<'_> {
     }
 
     fn referred(&self, name: &str) -> Option<String> {
-        let field = self.fields.iter().find(|field| field.name == name)?;
-        let Kind::Ref { resource } = field.kind else { return None };
-        Some(resource.to_owned())
+        referred(self.resource, self.fields, name)
     }
 
     fn reference(&self, name: &str) -> Option<(Via, Box<dyn Scope + '_>)> {
         let is_named = |field: &&FieldMeta| field.name == name || field.name.strip_suffix("_id") == Some(name);
         let field = self.fields.iter().find(is_named)?;
         let Kind::Ref { resource } = field.kind else { return None };
-        let fields = (self.others?)(resource)?.fields;
+        let meta = (self.others?)(resource)?;
         let via = Via { field: field.name.to_owned(), resource: resource.to_owned() };
-        Some((via, Box::new(Names { fields, others: None })))
+        Some((via, Box::new(Names::of(meta, None))))
     }
 
     fn has_references(&self) -> bool {
@@ -51,17 +51,47 @@ impl Scope for Names<'_> {
     }
 }
 
-/// The text, and the address of the fields, which stands for the resource.
+/// The text, and the address of the metadata of the resource or of the fields.
 type Key = (&'static str, usize);
+
+impl<'a> Names<'a> {
+    fn of(meta: &'static ResourceMeta, others: Option<Find<'a>>) -> Names<'a> {
+        Names { resource: Some(meta.name), fields: meta.fields, others }
+    }
+}
+
+/// The resource whose ids a field has; none for a field of another type.
+pub fn referred(resource: Option<&'static str>, fields: &[FieldMeta], name: &str) -> Option<String> {
+    if name == "id" {
+        return resource.map(str::to_owned);
+    }
+    let field = fields.iter().find(|field| field.name == name)?;
+    let Kind::Ref { resource } = field.kind else { return None };
+    Some(resource.to_owned())
+}
+
+fn address(meta: &'static ResourceMeta) -> usize {
+    std::ptr::from_ref(meta).addr()
+}
 
 /// The checked condition of a text in the metadata, over the fields of one record. Each is checked once and kept for the
 /// lifetime of the process. The start checks all of them and fails if one is invalid.
 ///
 /// # Errors
 /// The mistake of an invalid text.
-pub fn condition(text: &'static str, fields: &'static [FieldMeta]) -> Result<&'static Node, Mistake> {
+pub fn condition(text: &'static str, meta: &'static ResourceMeta) -> Result<&'static Node, Mistake> {
     static CHECKED: Memo<Key, Node> = Memo::new();
-    CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &Names { fields, others: None }))
+    CHECKED.get((text, address(meta)), || expression::check(text, &Names::of(meta, None)))
+}
+
+/// The same over fields without their resource, such as those of an action's input.
+///
+/// # Errors
+/// The mistake of an invalid text.
+pub fn condition_over_fields(text: &'static str, fields: &'static [FieldMeta]) -> Result<&'static Node, Mistake> {
+    static CHECKED: Memo<Key, Node> = Memo::new();
+    let names = Names { resource: None, fields, others: None };
+    CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &names))
 }
 
 /// The same for a condition that may use fields of the records that references lead to.
@@ -70,11 +100,11 @@ pub fn condition(text: &'static str, fields: &'static [FieldMeta]) -> Result<&'s
 /// The mistake of an invalid text.
 pub fn condition_over(
     text: &'static str,
-    fields: &'static [FieldMeta],
+    meta: &'static ResourceMeta,
     others: Find<'_>,
 ) -> Result<&'static Node, Mistake> {
     static CHECKED: Memo<Key, Node> = Memo::new();
-    CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &Names { fields, others: Some(others) }))
+    CHECKED.get((text, address(meta)), || expression::check(text, &Names::of(meta, Some(others))))
 }
 
 /// The checked expression of a computed field, with the decimal places of the field. Each is checked once, as those of
@@ -86,7 +116,7 @@ pub fn computed(field: &'static FieldMeta, fields: &'static [FieldMeta]) -> Resu
     static CHECKED: Memo<(&'static str, usize), Node> = Memo::new();
     CHECKED.get((field.name, fields.as_ptr().addr()), || {
         let wanted = computed_type(&field.kind).ok_or("its type has no computed fields")?;
-        let names = Names { fields, others: None };
+        let names = Names { resource: None, fields, others: None };
         let (node, found) = check_value(field.value, &names, Some(&wanted)).map_err(|mistake| mistake.message)?;
         let is_computed = |name: &str| fields.iter().any(|other| other.name == name && !other.value.is_empty());
         if let Some(name) = node.fields().into_iter().find(|name| is_computed(name)) {
@@ -111,13 +141,13 @@ pub fn computed(field: &'static FieldMeta, fields: &'static [FieldMeta]) -> Resu
 pub fn settable(
     text: &'static str,
     field: &'static FieldMeta,
-    fields: &'static [FieldMeta],
+    meta: &'static ResourceMeta,
     others: Find<'_>,
 ) -> Result<&'static Node, String> {
     static CHECKED: Memo<(&'static str, &'static str, usize), Node> = Memo::new();
-    CHECKED.get((text, field.name, fields.as_ptr().addr()), || {
+    CHECKED.get((text, field.name, address(meta)), || {
         let wanted = settable_type(&field.kind).ok_or("no expression has values of its type")?;
-        let names = Names { fields, others: Some(others) };
+        let names = Names::of(meta, Some(others));
         let (node, found) = check_value(text, &names, Some(&wanted)).map_err(|mistake| mistake.message)?;
         fitted(node, &found, &wanted).map_err(|misfit| format!("this is {}", misfit.reason))
     })
@@ -132,11 +162,11 @@ pub type Defaulted = (&'static FieldMeta, &'static str, &'static Node);
 /// The reason why an expression is invalid, or a default that depends on itself.
 pub fn defaults(meta: &'static ResourceMeta, others: Find<'_>) -> Result<&'static Vec<Defaulted>, String> {
     static ORDERED: Memo<usize, Vec<Defaulted>> = Memo::new();
-    ORDERED.get(std::ptr::from_ref(meta).addr(), || {
+    ORDERED.get(address(meta), || {
         let mut due = Vec::new();
         for field in meta.fields {
             let DefaultValue::Expression(text) = field.default else { continue };
-            let node = settable(text, field, meta.fields, others);
+            let node = settable(text, field, meta, others);
             due.push((field, text, node.map_err(|problem| format!("the default of `{}`: {problem}", field.name))?));
         }
         let mut ordered = Vec::with_capacity(due.len());

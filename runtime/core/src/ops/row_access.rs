@@ -82,7 +82,7 @@ async fn holds_rehearsed(context: &Context<'_>, entry: &Entry, rule: &'static st
     let catalog = context.catalog();
     let find = |name: &str| Some(catalog.linked(name).meta);
     // The start has checked every rule. One that is invalid all the same holds for no record.
-    let Ok(node) = expression::condition_over(rule, entry.meta.fields, &find) else { return Ok(false) };
+    let Ok(node) = expression::condition_over(rule, entry.meta, &find) else { return Ok(false) };
     let is_rollup = |name: &&str| entry.field(name).is_some_and(|field| field.rollup.is_some());
     if node.fields().iter().any(is_rollup) {
         return Ok(true);

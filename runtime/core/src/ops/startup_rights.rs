@@ -22,8 +22,7 @@ pub(super) fn problems(catalog: &Catalog, entry: &Entry) -> Vec<String> {
         problems.extend(reason.map(readers));
     }
     for (action, rule) in meta.ruled_actions() {
-        let Some((guard, node)) =
-            rule.guard.and_then(|text| Some((text, expression::condition(text, meta.fields).ok()?)))
+        let Some((guard, node)) = rule.guard.and_then(|text| Some((text, expression::condition(text, meta).ok()?)))
         else {
             continue;
         };
@@ -54,7 +53,7 @@ fn copies(catalog: &Catalog, meta: &'static ResourceMeta) -> Vec<(String, &'stat
     let mut found = Vec::new();
     for field in meta.fields {
         if let DefaultValue::Expression(text) = field.default
-            && let Ok(node) = expression::settable(text, field, meta.fields, &find)
+            && let Ok(node) = expression::settable(text, field, meta, &find)
         {
             found.push((format!("the default of {}, `{text}`", of(field)), field, node));
         }
@@ -68,7 +67,7 @@ fn copies(catalog: &Catalog, meta: &'static ResourceMeta) -> Vec<(String, &'stat
         for (name, value) in rule.set {
             if let SetValue::Expression(text) = *value
                 && let Some(field) = meta.fields.iter().find(|field| field.name == *name)
-                && let Ok(node) = expression::settable(text, field, meta.fields, &find)
+                && let Ok(node) = expression::settable(text, field, meta, &find)
             {
                 found.push((format!("`set` of {}.{}, `{text}`", meta.name, action.name), field, node));
             }

@@ -40,7 +40,7 @@ fn validate(catalog: &Catalog) -> Vec<String> {
                     problems.push(format!("the pattern of {place}{} cannot be compiled: {problem}", field.name));
                 }
                 if let Rule::RequiredWhen(text) = rule
-                    && let Err(mistake) = expression::condition(text, siblings)
+                    && let Err(mistake) = expression::condition_over_fields(text, siblings)
                 {
                     let (name, message) = (field.name, mistake.message);
                     problems.push(format!("`required_when` of {place}{name}, `{text}`: {message}"));
@@ -63,7 +63,7 @@ fn validate(catalog: &Catalog) -> Vec<String> {
         let find = |name: &str| Some(catalog.linked(name).meta);
         problems.extend(expression::defaults(meta, &find).err().map(|problem| format!("{}: {problem}", meta.name)));
         for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
-            if let Err(mistake) = expression::condition_over(rule, meta.fields, &find) {
+            if let Err(mistake) = expression::condition_over(rule, meta, &find) {
                 problems.push(format!("a row rule of {}, `{rule}`: {}", meta.plural, mistake.message));
             }
         }
@@ -136,8 +136,7 @@ fn invalid_conditions(meta: &'static ResourceMeta) -> Vec<String> {
     let checks = meta.checks.iter().map(|check| ("a check", check.that));
     let rows = meta.unique.iter().filter_map(|set| Some(("a unique set", set.rows?)));
     let conditions = checks.chain(rows).chain(meta.frozen.map(|condition| ("`frozen`", condition)));
-    let invalid =
-        conditions.filter_map(|(what, text)| Some((what, text, expression::condition(text, meta.fields).err()?)));
+    let invalid = conditions.filter_map(|(what, text)| Some((what, text, expression::condition(text, meta).err()?)));
     invalid.map(|(what, text, mistake)| format!("{what} of {}, `{text}`: {}", meta.name, mistake.message)).collect()
 }
 
@@ -168,12 +167,12 @@ fn invalid_rule(meta: &'static ResourceMeta, rule: &ActionRule, find: Find<'_>) 
             return Some(format!("`{name}` is not a field"));
         };
         if let SetValue::Expression(text) = value
-            && let Err(problem) = expression::settable(text, field, meta.fields, find)
+            && let Err(problem) = expression::settable(text, field, meta, find)
         {
             return Some(format!("the value of `{name}`, `{text}`: {problem}"));
         }
     }
-    let mistake = expression::condition(rule.guard?, meta.fields).err()?;
+    let mistake = expression::condition(rule.guard?, meta).err()?;
     Some(format!("the condition `{}`: {}", rule.guard?, mistake.message))
 }
 

@@ -99,7 +99,7 @@ fn rule(context: &Context<'_>, entry: &Entry, rule: Option<&'static str>) -> Opt
     let text = rule.filter(|_| !context.caller().is_admin)?;
     let find = |name: &str| Some(context.catalog().linked(name).meta);
     // The start has checked every rule. One that is invalid all the same holds for no record.
-    let Ok(node) = expression::condition_over(text, entry.meta.fields, &find) else {
+    let Ok(node) = expression::condition_over(text, entry.meta, &find) else {
         return Some(Condition::Ids(Vec::new()));
     };
     let rule = RowExpression::new(text, node, context.state().db.dialect(), &context.request_without_day(), &find);

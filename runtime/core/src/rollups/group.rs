@@ -32,7 +32,7 @@ pub(super) fn groups(catalog: &Catalog) -> Vec<Group> {
             let child = catalog.linked(meta.of).meta;
             let field = meta.field.and_then(|name| child.fields.iter().find(|field| field.name == name));
             // The start has checked the condition.
-            let rows = meta.rows.and_then(|text| condition(text, child.fields).ok());
+            let rows = meta.rows.and_then(|text| condition(text, child).ok());
             let rollup = Rollup { column, function: meta.function, field, rows };
             let is_same = |group: &&mut Group| {
                 group.parent.name == parent.name && group.child.name == child.name && group.by == meta.by
@@ -99,7 +99,7 @@ fn invalid(
     if field.is_some_and(|field| field.rollup.is_some()) {
         return Some("it reads a rollup".to_owned());
     }
-    match condition(rollup.rows?, child.meta.fields) {
+    match condition(rollup.rows?, child.meta) {
         Err(mistake) => Some(mistake.message),
         Ok(node) if !node.is_constant() => Some("its condition depends on the request".to_owned()),
         Ok(node) => {

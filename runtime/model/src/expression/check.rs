@@ -134,22 +134,29 @@ impl Checker<'_> {
 
     /// Refuses ids of different resources: they are equal by chance.
     pub(super) fn same_resource(&self, one: &Syntax, two: &Syntax, span: &Range<usize>) -> Result<(), Mistake> {
-        let (Some(first), Some(second)) = (self.referred(one), self.referred(two)) else { return Ok(()) };
-        if first == second {
-            return Ok(());
-        }
+        let (ones, twos) = (self.referred(one), self.referred(two));
+        let mut pairs = ones.iter().flat_map(|first| twos.iter().map(move |second| (first, second)));
+        let Some((first, second)) = pairs.find(|(first, second)| first != second) else { return Ok(()) };
         let message = format!("an id of a `{first}` is compared with one of a `{second}`");
         Err(Mistake::new(span.clone(), message)
             .help("compare ids of one resource: the numbers are equal only by chance"))
     }
 
-    /// The resource whose id a part is.
-    fn referred(&self, part: &Syntax) -> Option<String> {
+    /// The resources whose ids a part can be.
+    fn referred(&self, part: &Syntax) -> Vec<String> {
         match &part.form {
-            Form::Name(name) => self.scope.referred(name),
-            Form::Step(first, second) if first == "caller" && second == "id" => Some(USER.to_owned()),
-            Form::Step(first, second) => self.scope.reference(first)?.1.referred(second),
-            _ => None,
+            Form::Name(name) => self.scope.referred(name).into_iter().collect(),
+            Form::Step(first, second) if first == "caller" && second == "id" => vec![USER.to_owned()],
+            Form::Step(first, second) => {
+                self.scope.reference(first).and_then(|(_, other)| other.referred(second)).into_iter().collect()
+            }
+            Form::Call(name, values) => match (name.as_str(), values.as_slice()) {
+                ("coalesce", values) | ("if", [_, values @ ..]) => {
+                    values.iter().flat_map(|value| self.referred(value)).collect()
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
         }
     }
 

@@ -45,6 +45,10 @@ impl Scope for EventRecord<'_> {
         Type::of(&field.kind, field.rules)
     }
 
+    fn referred(&self, name: &str) -> Option<String> {
+        expression::referred(Some(self.entry.meta.name), self.entry.meta.fields, name)
+    }
+
     fn names(&self) -> Vec<String> {
         let fields = self.entry.meta.fields.iter().filter(|field| self.has(field));
         fields.map(|field| field.name.to_owned()).collect()

@@ -15,8 +15,9 @@ use super::condition::{self, Verdict};
 use super::event_fields::readable_body;
 use super::results::FinishedAttempt;
 use super::sealed_secret;
-use super::subscriptions::{Rights, may_see_sql};
+use super::subscriptions::{Rights, may_see_sql, resource_of};
 use super::transport::{Attempt, Outcome, Transport};
+use charter_core::catalog::Catalog;
 use charter_core::clock::Clock;
 use charter_core::db::{Db, Dialect, Sql};
 use charter_core::error::{Error, Result};
@@ -82,6 +83,22 @@ pub(super) struct ClaimLimits<'r> {
     pub running_of_users: HashMap<i64, usize>,
 }
 
+/// The reason why an attempt sends nothing. A server of another version may have none: retries outlast a rolling upgrade.
+#[derive(Clone)]
+pub(super) enum Unsent {
+    /// The condition of the webhook is invalid.
+    Condition(String),
+    /// No resource of this server has the event, so that the rights to it are unknown.
+    UnknownEvent(String),
+}
+
+impl Unsent {
+    fn reason(&self) -> &str {
+        let (Unsent::Condition(reason) | Unsent::UnknownEvent(reason)) = self;
+        reason
+    }
+}
+
 /// A delivery that this process may attempt until the lease ends.
 #[derive(Clone)]
 pub(super) struct Claim {
@@ -100,8 +117,8 @@ pub(super) struct Claim {
     pub failing_since: Option<DateTime<Utc>>,
     /// Creation time of the event.
     pub happened_at: DateTime<Utc>,
-    /// Why the condition of the webhook is invalid: the attempt fails with this reason, and nothing is sent.
-    pub invalid_condition: Option<String>,
+    /// Why the attempt fails without a request.
+    pub unsent: Option<Unsent>,
     pub attempt: Attempt,
 }
 
@@ -169,7 +186,10 @@ pub(super) async fn claim(
         return Ok(Vec::new());
     }
     let mut claims = lease(state, &ids, Some(kind), now).await?;
-    claims.iter_mut().for_each(|claim| claim.invalid_condition = invalid.remove(&claim.id));
+    for claim in &mut claims {
+        let condition = invalid.remove(&claim.id).map(Unsent::Condition);
+        claim.unsent = claim.unsent.take().or(condition);
+    }
     Ok(claims)
 }
 
@@ -317,11 +337,16 @@ async fn load_claims(state: &State, rows: &[QueryResult], token: &Arc<str>, now:
             once: false,
             failing_since: webhook.try_get("", "failing_since")?,
             happened_at: event.happened_at,
-            invalid_condition: None,
+            unsent: unknown_event(catalog, &event.name),
             attempt,
         });
     }
     Ok(claims)
+}
+
+fn unknown_event(catalog: &Catalog, event: &str) -> Option<Unsent> {
+    let reason = || format!("the event `{event}` is unknown to this version of the server");
+    resource_of(catalog, event).is_none().then(|| Unsent::UnknownEvent(reason()))
 }
 
 /// Makes one attempt. A panic counts as a failed attempt.
@@ -333,8 +358,8 @@ pub(super) async fn make_attempt(
 ) -> FinishedAttempt {
     let failed = |error: &str| Outcome { error: Some(error.to_owned()), ..Outcome::default() };
     metrics.observe_delay(&claim);
-    let outcome = match &claim.invalid_condition {
-        Some(reason) => failed(reason),
+    let outcome = match &claim.unsent {
+        Some(unsent) => failed(unsent.reason()),
         None => {
             let attempt = claim.attempt.clone();
             let sent = tokio::spawn(async move { transport.send(&attempt).await }).await;

@@ -7,7 +7,7 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::json;
 
 use super::cancellation::cancel;
-use super::delivery::Claim;
+use super::delivery::{Claim, Unsent};
 use super::retry_policy::{MAX_RETRIES, Streak, retry_delay};
 use super::transport::Outcome;
 use charter_core::db::{Connection, Db, Dialect, Sql, time_text};
@@ -181,7 +181,7 @@ fn update_streak(webhook: &mut WebhookState, attempt: &FinishedAttempt) {
         webhook.streak.succeed();
     } else if !attempt.claim.manual && webhook.is_active && webhook.streak.fail(attempt.at) {
         webhook.is_active = false;
-        webhook.reason = if attempt.claim.invalid_condition.is_some() { CONDITION } else { FAILING };
+        webhook.reason = if matches!(attempt.claim.unsent, Some(Unsent::Condition(_))) { CONDITION } else { FAILING };
     }
 }
 

@@ -99,7 +99,7 @@ pub fn refusal(
         return refused(format!("The {field} must be {from}, and it is {state}."));
     }
     let Some(guard) = rule.guard else { return Ok(None) };
-    match expression::holds(checked(guard, meta.fields)?, request, &|field| current(&field.name))? {
+    match expression::holds(checked(guard, meta)?, request, &|field| current(&field.name))? {
         Some(true) => Ok(None),
         _ => refused(format!("This is possible only if {guard}.")),
     }

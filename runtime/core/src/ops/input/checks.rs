@@ -4,8 +4,8 @@ use sea_orm::{QueryResult, Value};
 
 use super::changeset::{Changes, stored_named};
 use crate::error::{Error, Result};
-use crate::expression::{self, Field, Node, Request};
-use crate::meta::{CheckMeta, FieldMeta, ResourceMeta};
+use crate::expression::{self, Field, Mistake, Node, Request};
+use crate::meta::{CheckMeta, ResourceMeta};
 use crate::ops::Context;
 
 /// Returns the messages of the checks that a record breaks, by field. `is_checked` selects the checks by the names of their
@@ -21,7 +21,7 @@ pub fn broken_checks(
 ) -> Result<Vec<(&'static str, String)>> {
     let mut problems = Vec::new();
     for check in meta.checks {
-        let node = checked(check.that, meta.fields)?;
+        let node = checked(check.that, meta)?;
         let Some(field) = field_of(check, node) else { continue };
         if !is_checked(&[&[field], node.fields().as_slice()].concat()) {
             continue;
@@ -44,9 +44,13 @@ pub fn field_of(check: &CheckMeta, node: &'static Node) -> Option<&'static str> 
 ///
 /// # Errors
 /// An internal error for an invalid condition. The start refuses one.
-pub fn checked(condition: &'static str, fields: &'static [FieldMeta]) -> Result<&'static Node> {
-    expression::condition(condition, fields)
-        .map_err(|mistake| Error::internal(format!("`{condition}`: {}", mistake.message)))
+pub fn checked(condition: &'static str, meta: &'static ResourceMeta) -> Result<&'static Node> {
+    expression::condition(condition, meta).map_err(|mistake| invalid(condition, &mistake))
+}
+
+/// The error of an invalid condition in the metadata.
+pub fn invalid(condition: &str, mistake: &Mistake) -> Error {
+    Error::internal(format!("`{condition}`: {}", mistake.message))
 }
 
 /// Refuses a write to a stored record that is frozen.
@@ -75,7 +79,7 @@ pub async fn frozen_by(
     let Some(condition) = meta.frozen else { return Ok(None) };
     let request = context.request([condition]).await?;
     let current = |field: &Field| stored_named(row, meta.fields, &field.name);
-    let is_frozen = expression::holds(checked(condition, meta.fields)?, &request, &current)? == Some(true);
+    let is_frozen = expression::holds(checked(condition, meta)?, &request, &current)? == Some(true);
     Ok(is_frozen.then_some(condition))
 }
 

@@ -14,7 +14,7 @@ use crate::query::{CHOICES_OF, Condition, RowExpression};
 /// # Errors
 /// The reason why it is no condition over the record alone.
 pub fn checked(text: &'static str, target: &Entry) -> Result<&'static Node, String> {
-    let node = expression::condition(text, target.meta.fields).map_err(|mistake| mistake.message)?;
+    let node = expression::condition(text, target.meta).map_err(|mistake| mistake.message)?;
     if node.is_constant() { Ok(node) } else { Err("it depends on the request".to_owned()) }
 }
 

@@ -53,8 +53,7 @@ pub fn checked(
     text: &'static str,
 ) -> Result<&'static Node> {
     let find = |name: &str| Some(context.catalog().linked(name).meta);
-    expression::settable(text, field, meta.fields, &find)
-        .map_err(|problem| Error::internal(format!("`{text}`: {problem}")))
+    expression::settable(text, field, meta, &find).map_err(|problem| Error::internal(format!("`{text}`: {problem}")))
 }
 
 /// The value of a checked expression as the field stores it, or the rule of the field that it breaks.

@@ -7,7 +7,7 @@ use regex::Regex;
 use sea_orm::Value;
 
 use super::changeset::Changes;
-use super::checks::{broken_checks, checked};
+use super::checks::{broken_checks, invalid};
 use super::computed_fields;
 use crate::error::Result;
 use crate::expression::{self, Request};
@@ -126,7 +126,7 @@ fn missing_value(
     is_checked: &impl Fn(&[&str]) -> bool,
     current: &impl Fn(&str) -> Result<Option<Value>>,
 ) -> Result<Option<(&'static str, String)>> {
-    let node = checked(condition, fields)?;
+    let node = expression::condition_over_fields(condition, fields).map_err(|mistake| invalid(condition, &mistake))?;
     let names = [&[field.name], node.fields().as_slice()].concat();
     let has_value = |value: Value| !matches!(value, Value::String(Some(text)) if text.trim().is_empty());
     if !is_checked(&names) || current(field.name)?.is_some_and(has_value) {

@@ -19,7 +19,7 @@ pub fn is_touched(set: UniqueMeta, changes: &Changes) -> Result<bool> {
         return Ok(true);
     }
     let Some(rows) = set.rows else { return Ok(false) };
-    Ok(checked(rows, changes.meta.fields)?.fields().into_iter().any(is_set))
+    Ok(checked(rows, changes.meta)?.fields().into_iter().any(is_set))
 }
 
 /// The unique sets that a write touches.
@@ -46,7 +46,7 @@ pub fn values(context: &Context<'_>, changes: &Changes, set: UniqueMeta) -> Resu
 /// True if a record meets the condition of a set after the write.
 pub fn counts(context: &Context<'_>, changes: &Changes, set: UniqueMeta) -> Result<bool> {
     let Some(rows) = set.rows else { return Ok(true) };
-    let node = checked(rows, changes.meta.fields)?;
+    let node = checked(rows, changes.meta)?;
     let holds = expression::holds(node, &context.request_without_day(), &|field| changes.current(&field.name))?;
     Ok(holds == Some(true))
 }
@@ -89,7 +89,7 @@ pub fn write_counted(sql: &mut Sql, context: &Context<'_>, meta: &'static Resour
         sql.push(" AND t.\"deleted_at\" IS NULL");
     }
     if let Some(rows) = set.rows {
-        let node = checked(rows, meta.fields)?;
+        let node = checked(rows, meta)?;
         sql.push(" AND ");
         RowExpression::new(rows, node, sql.dialect, &context.request_without_day(), &|_| None).write(sql, "t");
     }
