@@ -249,11 +249,13 @@ async fn record_is_frozen_by_its_stored_values(server: Bookings) {
 async fn frozen_record_can_be_restored_and_keeps_its_attachments(server: Bookings) {
     let admin = server.admin();
     let path = booked(&admin, hour()).await;
+    let form = Form::default().file("plan.txt", b"a plan").field("attachable_type", "booking");
+    form.field("attachable_id", path.trim_start_matches("/bookings/")).send(&admin).await.created("attachment");
     admin.delete(&path).await.deleted();
     server.sql("UPDATE bookings SET status = 'closed'").await;
     admin.post(&format!("{path}/restore"), json!({})).await.ok();
     admin.put(&path, json!({ "title": "Other" })).await.refused(409, "frozen");
-    assert_eq!(admin.get(&format!("{path}/attachments")).await.ok()["meta"]["total"], 0);
+    assert_eq!(admin.get(&format!("{path}/attachments")).await.ok()["meta"]["total"], 1);
 }
 
 async fn rows_of_an_import_follow_both_rules(server: Bookings) {

@@ -79,7 +79,8 @@ impl MigrationTrait for Migration {
 }
 
 on_both!(
-    number_is_assigned_in_the_year_of_the_company,
+    year_is_that_of_the_company_time_zone,
+    numbers_are_assigned_one_after_the_other,
     number_of_a_client_is_kept_and_skipped,
     first_number_follows_the_ones_that_are_there,
     numbers_grow_beyond_their_zeros_until_the_field_is_full,
@@ -100,7 +101,20 @@ async fn ticket(client: &Client, body: Value) -> String {
     ticket["number"].as_str().expect("a number").to_owned()
 }
 
-async fn number_is_assigned_in_the_year_of_the_company(server: Numbered) {
+async fn year_is_that_of_the_company_time_zone(server: Numbered) {
+    let admin = server.admin();
+    let now = chrono::Utc::now();
+    let evening = |year| chrono::NaiveDate::from_ymd_opt(year, 12, 31)?.and_hms_opt(20, 0, 0);
+    let evenings = [evening(now.year()), evening(now.year() + 1)].map(|evening| evening.expect("a time").and_utc());
+    let last = evenings.into_iter().find(|evening| *evening > now).expect("the end of this year or of the next one");
+    server.state.clock.advance((last - now).to_std().expect("a later time"));
+    for (zone, year, number) in [("Pacific/Kiritimati", last.year() + 1, 1), ("Europe/London", last.year(), 1)] {
+        admin.put("/settings", json!({ "timezone": zone })).await.record("settings");
+        assert_eq!(ticket(&admin, json!({ "title": zone })).await, format!("TCK-{year}-{number:04}"));
+    }
+}
+
+async fn numbers_are_assigned_one_after_the_other(server: Numbered) {
     let admin = server.admin();
     assert_eq!(ticket(&admin, json!({ "title": "A" })).await, format!("TCK-{}-0001", year()));
     assert_eq!(ticket(&admin, json!({ "title": "B", "number": null })).await, format!("TCK-{}-0002", year()));

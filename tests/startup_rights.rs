@@ -1,8 +1,9 @@
-//! Start-up checks of rights: resources written in Rust whose expressions would disclose values, and whose open doors let more in than
-//! a caller without a token may send, prevent the start.
+//! Start-up checks of resources written in Rust: expressions and rollups that would disclose values, open doors that let more in than a
+//! caller without a token may send, and rules whose result depends on the request prevent the start.
 
 use charter_runtime::meta::{
-    ActionMeta, ActionRule, DefaultValue, FieldMeta, Operation, PublicMeta, ResourceMeta, SetValue, Under,
+    ActionMeta, ActionRule, CheckMeta, DefaultValue, FieldMeta, Operation, PublicMeta, ResourceMeta, RollupMeta, Rule,
+    SetValue, Under,
 };
 use charter_runtime::ops::{Route, link_routes};
 
@@ -33,6 +34,21 @@ mod group {
         pub margin: i32,
         #[field(string(80), secret)]
         pub code: Option<String>,
+    }
+}
+
+/// Everybody reads its records, and only some callers read the amount.
+mod payment {
+    use charter_runtime::generated::Resource;
+
+    #[derive(Clone, Debug, PartialEq, Resource)]
+    #[resource(name = "payment")]
+    pub struct Model {
+        pub id: i64,
+        #[field(reference("order"), required)]
+        pub order_id: i64,
+        #[field(default = "0", min = "0", max = "100", read = "costs.view")]
+        pub amount: i32,
     }
 }
 
@@ -75,15 +91,35 @@ mod order {
         pub group_name: Option<String>,
         #[field(default = "0", read_only)]
         pub seen: i32,
+        #[field(string(80), write_only)]
+        pub pin: Option<String>,
+        #[field(default = "0", rollup(function = "count", of = "payment", by = "order_id"))]
+        pub payments: i64,
+        #[field(
+            default = "0",
+            rollup(function = "sum", of = "payment", by = "order_id", field = "amount"),
+            read = "costs.view"
+        )]
+        pub paid: i64,
     }
 }
 
 /// The routes with another order, or its problem.
 fn started(change: impl FnOnce(ResourceMeta) -> ResourceMeta) -> Result<(), String> {
-    let order = Route::of::<order::Entity>();
-    let meta = &*Box::leak(Box::new(change(ResourceMeta { ..*order.meta })));
-    let order = Route { meta, ..order };
-    link_routes(&[Route::of::<bill::Entity>(), Route::of::<group::Entity>(), order]).map(drop)
+    linked(change, |payment| payment)
+}
+
+fn linked(
+    change: impl FnOnce(ResourceMeta) -> ResourceMeta,
+    change_payment: impl FnOnce(ResourceMeta) -> ResourceMeta,
+) -> Result<(), String> {
+    fn changed(route: Route, change: impl FnOnce(ResourceMeta) -> ResourceMeta) -> Route {
+        let meta = &*Box::leak(Box::new(change(ResourceMeta { ..*route.meta })));
+        Route { meta, ..route }
+    }
+    let order = changed(Route::of::<order::Entity>(), change);
+    let payment = changed(Route::of::<payment::Entity>(), change_payment);
+    link_routes(&[Route::of::<bill::Entity>(), Route::of::<group::Entity>(), payment, order]).map(drop)
 }
 
 /// The order with another field of this name.
@@ -181,14 +217,77 @@ fn conditions_whose_refusal_discloses_a_value_prevent_the_start() {
 }
 
 #[test]
+fn rollups_that_tell_of_hidden_values_or_records_prevent_the_start() {
+    refused(
+        with_field("paid", |field| FieldMeta { read: "", ..field }),
+        "the rollup order.paid: reading `amount` needs `costs.view`, and readers of `paid` need no such right",
+    );
+    let rows = |field: FieldMeta| field.rollup.map(|rollup| RollupMeta { rows: Some("amount > 3"), ..rollup });
+    refused(
+        with_field("payments", |field| FieldMeta { rollup: rows(field), ..field }),
+        "the rollup order.payments: reading `amount` needs `costs.view`, and readers of `payments` need no such right",
+    );
+    let of_some = |payment| ResourceMeta { read_permission: Some("payments.view"), ..payment };
+    refused(
+        linked(|order| order, of_some),
+        "the rollup order.payments: reading `payment` needs `payments.view`, and readers of `payments` need no such right\n\
+         the rollup order.paid: reading `payment` needs `payments.view`, and readers of `paid` need no such right",
+    );
+    linked(|order| ResourceMeta { read_permission: Some("payments.view"), ..order }, of_some)
+        .expect("all readers of an order read payments");
+}
+
+#[test]
+fn rules_that_depend_on_the_request_prevent_the_start() {
+    let check = |that| CheckMeta { that, field: None, message: None };
+    for (condition, expected) in
+        [("year < 3000", None), ("year = 1 or caller.can(orders.all)", Some("it depends on the request"))]
+    {
+        let found = started(|meta| ResourceMeta { checks: vec![check(condition)].leak(), ..meta });
+        let expected = expected.map(|problem| format!("a check of order, `{condition}`: {problem}"));
+        assert_eq!(found.err(), expected);
+    }
+    let required = |condition| {
+        with_field("note", |field| FieldMeta { rules: vec![Rule::RequiredWhen(condition)].leak(), ..field })
+    };
+    required("year = 3").expect("a condition over the record");
+    refused(required("caller.id = 1"), "`required_when` of order.note, `caller.id = 1`: `caller` is not known here");
+    let rule = |condition| started(|meta| ResourceMeta { read_rule: Some(condition), ..meta });
+    rule("year = 1 or caller.can(orders.all)").expect("a rule of the request");
+    refused(rule("year = year(today)"), "a row rule of orders, `year = year(today)`: it cannot use `today`");
+}
+
+#[test]
 fn open_door_that_lets_too_much_in_prevents_the_start() {
     with_door(&["note", "copied", "year"], |meta| ResourceMeta { unique: &[], ..meta }).expect("plain fields");
-    let unfit = ["bill_id", "kept", "cost", "same", "fee", "number", "mark", "year", "group_name", "seen", "unknown"];
+    let unfit = [
+        "bill_id",
+        "kept",
+        "cost",
+        "same",
+        "fee",
+        "number",
+        "mark",
+        "year",
+        "group_name",
+        "seen",
+        "pin",
+        "paid",
+        "unknown",
+    ];
     for name in unfit {
         let create = vec!["note", name].leak();
         let expected = format!("`public` of orders lists `{name}`, which nobody may send without a token");
         refused(with_door(create, |meta| meta), &expected);
     }
+    refused(with_door(&[], |meta| meta), "`public` of orders lists no field");
+    let required = |field: &FieldMeta| FieldMeta { required: field.name == "year", ..*field };
+    let fields =
+        |meta: &ResourceMeta| -> &'static [FieldMeta] { meta.fields.iter().map(required).collect::<Vec<_>>().leak() };
+    refused(
+        with_door(&["note"], |meta| ResourceMeta { fields: fields(&meta), ..meta }),
+        "`public` of orders leaves `year` without a value",
+    );
     let impossible = "`public` of orders needs the operation `create` of a collection without a parent";
     let operations: &'static [Operation] = &[Operation::List, Operation::Show];
     refused(with_door(&["note"], |meta| ResourceMeta { operations, ..meta }), impossible);

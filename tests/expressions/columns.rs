@@ -162,7 +162,7 @@ impl Rows {
 
     /// The checked expression with its type.
     pub fn check(&self, text: &str) -> Option<(Node, Type)> {
-        let names = Names { fields: self.columns, others: None };
+        let names = Names { resource: None, fields: self.columns, has_request: true, others: None };
         match expression::check_value(text, &names, None) {
             Ok(checked) => Some(checked),
             Err(mistake) if REFUSALS.iter().any(|refusal| mistake.message.contains(refusal)) => None,

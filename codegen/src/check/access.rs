@@ -1,6 +1,5 @@
 //! Access checks: the permissions of a resource and of its fields, and the owner of its records.
 
-use charter_model::expression::Node;
 use charter_model::{FieldOption, naming};
 
 use super::fields::conditions::{Names, condition};
@@ -32,9 +31,7 @@ fn row_rules(schema: &Schema, resource: &Resource, problems: &mut Problems) {
     for rule in [&resource.read_rule, &resource.write_rule].into_iter().flatten() {
         let names = Names { others: Some(schema), ..Names::of_record(resource) };
         let Some(node) = condition(rule, &names, problems) else { continue };
-        let mut needs_day = false;
-        node.visit(&mut |part| needs_day |= *part == Node::Today);
-        if needs_day {
+        if node.needs_day() {
             let message = "a row rule cannot use `today`, which is another day in another time zone";
             let problem = Diagnostic::new(Code::BadCondition, rule.span, message, "uses `today`");
             problems.push(problem.help("compare a timestamp with `now`"));

@@ -55,7 +55,7 @@ impl Rollup {
 
     /// True for a smallest and a largest value.
     pub fn is_extreme(&self) -> bool {
-        matches!(self.function, RollupFunction::Min | RollupFunction::Max)
+        self.function.is_extreme()
     }
 
     /// `invoice_line.total`, or the resource alone.

@@ -23,7 +23,7 @@ const ROLLUP_KEYS: &[&str] = &["function", "of", "by", "field", "where"];
 /// Keys that `id` takes: it has the same type and access in every resource.
 const ID_KEYS: &[&str] = &["detail", "no_sort", "no_filter", "filter", "label", "group", "description"];
 
-const DEFAULT_KEYS: &[&str] = &["default", "default_now", "default_caller", "default_value"];
+const DEFAULT_KEYS: &[&str] = &["default", "default_now", "default_caller", "default_hook", "default_value"];
 
 /// Corrections for keys of the YAML and of other frameworks.
 const CORRECTIONS: &[(&str, &str)] = &[

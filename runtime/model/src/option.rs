@@ -1,11 +1,10 @@
-//! Options of a field that codegen and the derive pass on unchanged: texts for people, the input in the panel, rights, and
-//! expressions.
+//! Options of a field whose text the derive passes on unchanged: texts for people, the input in the panel, rights, and expressions.
 
 use crate::{Keyword, keywords};
 
 keywords! {
-    /// An option whose value the runtime alone reads. A new one is a row here, a field of the runtime's `FieldMeta`, and its
-    /// keys in the grammar.
+    /// An option of a field. A new one is a row here, a field of the runtime's `FieldMeta`, and its keys in the grammar. Codegen
+    /// checks the options that can be wrong, and captures those on which clients or tables depend.
     FieldOption {
         Label = "label",
         Help = "help",

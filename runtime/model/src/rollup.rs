@@ -3,6 +3,13 @@
 use crate::field_type::decimal;
 use crate::{FieldType, Notation, RollupFunction};
 
+impl RollupFunction {
+    /// True for a smallest or a largest value, which there is only if a record has one.
+    pub fn is_extreme(self) -> bool {
+        matches!(self, RollupFunction::Min | RollupFunction::Max)
+    }
+}
+
 /// The type of a rollup without a declared one, from that of the field that it reads; none if the function does not apply to
 /// the field. A count reads no field.
 pub fn rollup_type<N: Notation>(function: RollupFunction, field: Option<&FieldType<N>>) -> Option<FieldType<N>>

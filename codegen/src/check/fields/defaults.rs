@@ -150,7 +150,15 @@ pub fn own_rules(field: &Field, what: &str, text: &str, span: Span, problems: &m
             }
             Rule::Url if field.kind.is_text() => patterns::is_url(text),
             Rule::Email if field.kind.is_text() => is_email(text),
-            _ => true,
+            Rule::Pattern(_) | Rule::Url | Rule::Email => true,
+            // Rules over other fields or other records.
+            Rule::Unique
+            | Rule::Exists { .. }
+            | Rule::DiffersFrom(_)
+            | Rule::MatchesField(_)
+            | Rule::After(_)
+            | Rule::NotBefore(_)
+            | Rule::RequiredWhen(_) => true,
         };
         if !is_satisfied {
             let message = format!("the {what} of `{}` breaks its rule `{}`", field.declared, rule.value.key());

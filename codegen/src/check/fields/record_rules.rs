@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use charter_model::expression::{Function, Node};
-
 use super::conditions::{self, Names};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::model::{Check, Field, Resource, Schema, Shown, UniqueSet};
@@ -38,26 +36,13 @@ fn unique(resource: &Resource, set: &UniqueSet, problems: &mut Problems) {
     let Some(node) = conditions::condition(rows, &names, problems) else { return };
     let (message, label, help) = if node.fields().is_empty() {
         ("the condition names no field, so that all records count or none", "names no field", "remove `where`")
-    } else if !is_indexable(&node) {
+    } else if !node.is_indexable() {
         let message = "an index cannot have a condition with `round`, `days`, or a date or time that is moved";
         (message, "not in an index", "compare the field with a date, or keep the result in a field of its own")
     } else {
         return;
     };
     problems.push(Diagnostic::new(Code::BadUnique, rows.span, message, label).help(help));
-}
-
-/// True if both databases take the condition in a partial index. PostgreSQL refuses the sum of a timestamp and an interval, which
-/// may depend on the time zone; SQLite refuses the subquery of `round`.
-fn is_indexable(node: &Node) -> bool {
-    let mut is_indexable = true;
-    node.visit(&mut |node| {
-        is_indexable &= !matches!(
-            node,
-            Node::Round(..) | Node::ShiftDate(..) | Node::ShiftTime(..) | Node::Call(Function::Days, _)
-        );
-    });
-    is_indexable
 }
 
 fn frozen(schema: &Schema, resource: &Resource, problems: &mut Problems) {

@@ -105,7 +105,7 @@ fn nanoseconds(time: DateTime<Utc>) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expression::condition;
+    use crate::expression::condition_over_fields;
     use crate::meta::{FieldMeta, Kind};
     use crate::principal::Principal;
     use chrono_tz::Tz;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn evaluated(text: &'static str) -> Option<bool> {
-        let node = condition(text, &FIELDS).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
+        let node = condition_over_fields(text, &FIELDS).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
         let caller =
             Principal { user_id: Some(7), permissions: ["tickets.all".to_owned()].into(), ..Principal::default() };
         let now = "2026-02-27T23:30:00Z".parse().unwrap();
@@ -215,8 +215,8 @@ mod tests {
 
     #[test]
     fn the_condition_of_a_text_is_checked_once() {
-        let first = condition("quantity > 1", &FIELDS).unwrap();
-        assert!(std::ptr::eq(first, condition("quantity > 1", &FIELDS).unwrap()));
-        assert!(condition("quantiti > 1", &FIELDS).is_err());
+        let first = condition_over_fields("quantity > 1", &FIELDS).unwrap();
+        assert!(std::ptr::eq(first, condition_over_fields("quantity > 1", &FIELDS).unwrap()));
+        assert!(condition_over_fields("quantiti > 1", &FIELDS).is_err());
     }
 }

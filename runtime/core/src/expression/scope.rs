@@ -15,6 +15,8 @@ pub struct Names<'a> {
     /// The name of the resource whose ids are in `id`; none for the fields of an action's input.
     pub resource: Option<&'static str>,
     pub fields: &'static [FieldMeta],
+    /// True if the expression may use `now`, `today` and `caller`.
+    pub has_request: bool,
     /// None if the expression is about the record alone.
     pub others: Option<Find<'a>>,
 }
@@ -47,7 +49,7 @@ impl Scope for Names<'_> {
     }
 
     fn has_request(&self) -> bool {
-        true
+        self.has_request
     }
 }
 
@@ -56,7 +58,7 @@ type Key = (&'static str, usize);
 
 impl<'a> Names<'a> {
     fn of(meta: &'static ResourceMeta, others: Option<Find<'a>>) -> Names<'a> {
-        Names { resource: Some(meta.name), fields: meta.fields, others }
+        Names { resource: Some(meta.name), fields: meta.fields, has_request: true, others }
     }
 }
 
@@ -84,13 +86,13 @@ pub fn condition(text: &'static str, meta: &'static ResourceMeta) -> Result<&'st
     CHECKED.get((text, address(meta)), || expression::check(text, &Names::of(meta, None)))
 }
 
-/// The same over fields without their resource, such as those of an action's input.
+/// The same over fields without their resource, such as those of an action's input, and without the request.
 ///
 /// # Errors
 /// The mistake of an invalid text.
 pub fn condition_over_fields(text: &'static str, fields: &'static [FieldMeta]) -> Result<&'static Node, Mistake> {
     static CHECKED: Memo<Key, Node> = Memo::new();
-    let names = Names { resource: None, fields, others: None };
+    let names = Names { resource: None, fields, has_request: false, others: None };
     CHECKED.get((text, fields.as_ptr().addr()), || expression::check(text, &names))
 }
 
@@ -116,14 +118,11 @@ pub fn computed(field: &'static FieldMeta, fields: &'static [FieldMeta]) -> Resu
     static CHECKED: Memo<(&'static str, usize), Node> = Memo::new();
     CHECKED.get((field.name, fields.as_ptr().addr()), || {
         let wanted = computed_type(&field.kind).ok_or("its type has no computed fields")?;
-        let names = Names { resource: None, fields, others: None };
+        let names = Names { resource: None, fields, has_request: false, others: None };
         let (node, found) = check_value(field.value, &names, Some(&wanted)).map_err(|mistake| mistake.message)?;
         let is_computed = |name: &str| fields.iter().any(|other| other.name == name && !other.value.is_empty());
         if let Some(name) = node.fields().into_iter().find(|name| is_computed(name)) {
             return Err(format!("`{name}` is computed too"));
-        }
-        if !node.is_constant() {
-            return Err("it depends on the request".to_owned());
         }
         let is_nullable = |name: &str| fields.iter().any(|other| other.name == name && other.nullable);
         if !field.nullable && node.can_be_null(&|other| is_nullable(&other.name)) {

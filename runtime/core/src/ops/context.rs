@@ -134,12 +134,11 @@ impl<'a> Context<'a> {
         self.now
     }
 
-    /// The request, as these expressions see it. The company's zone is read only if one of them needs the day.
+    /// The request, as an expression sees it. The company's zone is read only if the expression needs the day.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn request(&self, expressions: impl IntoIterator<Item = &str>) -> Result<Request<'a>> {
-        let needs_day = expressions.into_iter().any(|text| text.contains("today"));
+    pub async fn request(&self, needs_day: bool) -> Result<Request<'a>> {
         match needs_day {
             true => Ok(Request { zone: company_zone(self.state).await?, ..self.request_without_day() }),
             false => Ok(self.request_without_day()),

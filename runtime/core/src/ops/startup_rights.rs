@@ -6,7 +6,7 @@ use charter_model::expression::{Field, Node};
 use super::input::choices;
 use crate::catalog::{Catalog, Entry};
 use crate::expression;
-use crate::meta::{Access, DefaultValue, FieldMeta, Kind, ResourceMeta, SetValue};
+use crate::meta::{Access, DefaultValue, FieldMeta, Kind, ResourceMeta, RollupMeta, SetValue};
 
 /// The problems of a resource that is written in Rust, each with the expression. Invalid expressions are reported elsewhere.
 pub(super) fn problems(catalog: &Catalog, entry: &Entry) -> Vec<String> {
@@ -43,7 +43,29 @@ pub(super) fn problems(catalog: &Catalog, entry: &Entry) -> Vec<String> {
             |reason| format!("`where` of {}.{name}, `{text}`: {reason}, and a refusal would show its value", meta.name);
         problems.extend(reason.map(told));
     }
+    problems.extend(meta.fields.iter().filter_map(|field| rollup(catalog, meta, field, field.rollup?)));
     problems
+}
+
+/// The problem of a rollup that tells of values or records which not all readers of the field may see.
+fn rollup(
+    catalog: &Catalog,
+    meta: &'static ResourceMeta,
+    field: &'static FieldMeta,
+    rollup: RollupMeta,
+) -> Option<String> {
+    let child = catalog.get(rollup.of).ok()?;
+    let rows = rollup.rows.and_then(|text| expression::condition(text, child.meta).ok());
+    let named = rows.map(Node::fields).unwrap_or_default();
+    let named = rollup.field.into_iter().chain([rollup.by]).chain(named);
+    let is_held = |right: &str| field.read == right;
+    let of_records = child.meta.read_permission.filter(|right| !is_held(right) && meta.read_permission != Some(right));
+    let reason = named
+        .filter_map(|name| child.field(name))
+        .find_map(|named| hidden(named, is_held))
+        .or_else(|| of_records.map(|right| format!("reading `{}` needs `{right}`", rollup.of)))?;
+    let name = field.name;
+    Some(format!("the rollup {}.{name}: {reason}, and readers of `{name}` need no such right", meta.name))
 }
 
 /// The expressions whose values a resource stores: each with its place, and with the field that gets the value.

@@ -63,9 +63,12 @@ fn validate(catalog: &Catalog) -> Vec<String> {
         let find = |name: &str| Some(catalog.linked(name).meta);
         problems.extend(expression::defaults(meta, &find).err().map(|problem| format!("{}: {problem}", meta.name)));
         for rule in [meta.read_rule, meta.write_rule].into_iter().flatten() {
-            if let Err(mistake) = expression::condition_over(rule, meta, &find) {
-                problems.push(format!("a row rule of {}, `{rule}`: {}", meta.plural, mistake.message));
-            }
+            let problem = match expression::condition_over(rule, meta, &find) {
+                Err(mistake) => mistake.message,
+                Ok(node) if node.needs_day() => "it cannot use `today`".to_owned(),
+                Ok(_) => continue,
+            };
+            problems.push(format!("a row rule of {}, `{rule}`: {problem}", meta.plural));
         }
         problems.extend(invalid_conditions(meta));
         problems.extend(rollups::check(catalog, meta));
@@ -135,9 +138,17 @@ fn invalid_sequence(entry: &Entry, field: &'static FieldMeta) -> Option<String> 
 fn invalid_conditions(meta: &'static ResourceMeta) -> Vec<String> {
     let checks = meta.checks.iter().map(|check| ("a check", check.that));
     let rows = meta.unique.iter().filter_map(|set| Some(("a unique set", set.rows?)));
-    let conditions = checks.chain(rows).chain(meta.frozen.map(|condition| ("`frozen`", condition)));
-    let invalid = conditions.filter_map(|(what, text)| Some((what, text, expression::condition(text, meta).err()?)));
-    invalid.map(|(what, text, mistake)| format!("{what} of {}, `{text}`: {}", meta.name, mistake.message)).collect()
+    let conditions = checks.chain(rows).map(|(what, text)| (what, text, true));
+    let conditions = conditions.chain(meta.frozen.map(|condition| ("`frozen`", condition, false)));
+    let problem = |(what, text, is_of_record): (_, &'static str, _)| {
+        let problem = match expression::condition(text, meta) {
+            Err(mistake) => mistake.message,
+            Ok(node) if is_of_record && !node.is_constant() => "it depends on the request".to_owned(),
+            Ok(_) => return None,
+        };
+        Some(format!("{what} of {}, `{text}`: {problem}", meta.name))
+    };
+    conditions.filter_map(problem).collect()
 }
 
 /// The problem of a field whose `filter` allows a predicate that its type does not accept.

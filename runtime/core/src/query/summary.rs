@@ -181,9 +181,9 @@ impl Planner<'_> {
         let operand = self.operand(name)?;
         let is_possible = match (&operand.target, function) {
             (Target::Column(source), function) => can_aggregate(function, source),
-            (Target::Custom { .. }, Function::Sum | Function::Avg) => is_number(operand.kind),
+            (Target::Custom { .. }, Function::Sum | Function::Avg) => operand.kind.facts().is_number,
             (Target::Custom { .. }, Function::Min | Function::Max) => {
-                is_number(operand.kind) || is_temporal(operand.kind)
+                operand.kind.facts().is_number || is_temporal(operand.kind)
             }
         };
         match (is_possible, function) {
@@ -251,8 +251,8 @@ impl Planner<'_> {
 /// True if a function takes the values of this source.
 pub fn can_aggregate(function: Function, source: &Source) -> bool {
     match function {
-        Function::Sum | Function::Avg => is_number(source.kind()) && !source.is_own("id"),
-        Function::Min | Function::Max => is_number(source.kind()) || is_temporal(source.kind()),
+        Function::Sum | Function::Avg => source.kind().facts().is_number && !source.is_own("id"),
+        Function::Min | Function::Max => source.kind().facts().is_number || is_temporal(source.kind()),
     }
 }
 
@@ -264,10 +264,6 @@ pub fn is_key(source: &Source) -> bool {
 /// True if values have a day, week, month and year.
 pub fn has_periods(kind: Kind) -> bool {
     matches!(kind.storage(), Some(Storage::Timestamp | Storage::Date))
-}
-
-fn is_number(kind: Kind) -> bool {
-    matches!(kind, Kind::Integer | Kind::BigInt | Kind::Decimal { .. })
 }
 
 fn is_temporal(kind: Kind) -> bool {

@@ -92,8 +92,7 @@ fn invalid(
     if !takes_rollup(&column.kind, rollup.function, field.map(|field| &field.kind)) {
         return Some("its type does not fit".to_owned());
     }
-    let is_extreme = matches!(rollup.function, RollupFunction::Min | RollupFunction::Max);
-    if column.nullable != is_extreme {
+    if column.nullable != rollup.function.is_extreme() {
         return Some("a count and a sum are never null, a smallest and a largest value can be".to_owned());
     }
     if field.is_some_and(|field| field.rollup.is_some()) {
@@ -125,7 +124,7 @@ impl Group {
 impl Rollup {
     /// True for a smallest or a largest value, which is computed again when it goes.
     pub(super) fn is_extreme(&self) -> bool {
-        matches!(self.function, RollupFunction::Min | RollupFunction::Max)
+        self.function.is_extreme()
     }
 
     /// `MIN` or `MAX`, or `SUM` for a count too.

@@ -320,8 +320,7 @@ impl Checker<'_> {
             Arithmetic::Multiply => return Err(Mistake::new(span, "a duration cannot be multiplied")),
         };
         let (node, kind) = self.typed(one)?;
-        let mut is_shifted = false;
-        node.visit(&mut |part| is_shifted |= matches!(part, Node::ShiftDate(..) | Node::ShiftTime(..)));
+        let is_shifted = node.any(|part| matches!(part, Node::ShiftDate(..) | Node::ShiftTime(..)));
         match kind {
             Type::Date | Type::Timestamp if is_shifted => {
                 Err(Mistake::new(span, "a date or a time is moved only once").help("add up the durations"))

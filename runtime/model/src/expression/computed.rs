@@ -1,6 +1,7 @@
 //! Fields that an expression sets: whether each of its values fits the field, and whether it can be NULL.
 
 use super::function::widen;
+use super::types::LEAST_INTEGER;
 use super::{Digits, Field, Function, Node, Type};
 use crate::{FieldType, Notation, Rule};
 
@@ -78,9 +79,9 @@ fn number(node: Node, value: Digits, field: Digits) -> Result<Node, Misfit> {
         });
     }
     let most = value.with_places(field.places).largest;
-    // The least integer has no positive counterpart: it fits only if no operator changes its sign.
-    let is_least = Type::Number(field) == INTEGER && most == field.largest + 1;
-    let fits = most <= field.largest || is_least && keeps_sign(&node);
+    // The least integer has no positive counterpart: it fits only as the value of an integer.
+    let is_least = Type::Number(field) == INTEGER && most == LEAST_INTEGER;
+    let fits = most <= field.largest || is_least && has_values_of_integers(&node);
     match fits {
         true => Ok(widen(node, value, field.places)),
         false => {
@@ -94,16 +95,16 @@ fn number(node: Node, value: Digits, field: Digits) -> Result<Node, Misfit> {
     }
 }
 
-/// True if the numbers of an expression are those of its fields.
-fn keeps_sign(node: &Node) -> bool {
-    let mut keeps = true;
-    node.visit(&mut |part| {
-        keeps &= !matches!(
-            part,
-            Node::Negate(_) | Node::Arithmetic(..) | Node::Number { .. } | Node::Call(Function::Abs, _)
-        );
-    });
-    keeps
+/// True if each value of an expression is one of an `integer`, or a literal that an integer can be.
+fn has_values_of_integers(node: &Node) -> bool {
+    match node {
+        Node::Null => true,
+        Node::Number { scaled, places } => *places == 0 && *scaled <= i32::MAX.into(),
+        Node::Field(Field { kind: Type::Number(digits), .. }) => digits.places == 0 && digits.largest <= LEAST_INTEGER,
+        Node::Call(Function::Coalesce, values) => values.iter().all(has_values_of_integers),
+        Node::Call(Function::If, values) => values.iter().skip(1).all(has_values_of_integers),
+        _ => false,
+    }
 }
 
 /// True if a text that the expression can return is none of the words.
@@ -156,8 +157,12 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Constant;
     use crate::expression::types::power_of_ten;
     use crate::expression::{Scope, check_value};
+
+    /// The bounds of numbers that are one larger than the largest integer.
+    const LARGE: [Rule<Constant>; 2] = [Rule::Min("-2147483648"), Rule::Max("2147483648")];
 
     struct Fields;
 
@@ -165,6 +170,8 @@ mod tests {
         fn field(&self, name: &str) -> Option<Type> {
             Some(match name {
                 "count" => Type::Number(Digits::whole(1 << 31)),
+                "large" => Type::of(&FieldType::<Constant>::BigInt, &LARGE).unwrap(),
+                "exact" => Type::of(&FieldType::Decimal { precision: 12, places: 2 }, &LARGE).unwrap(),
                 "price" | "cost" => Type::Number(Digits { places: 2, largest: 9_999 }),
                 "status" => Type::Word(vec!["open".to_owned(), "done".to_owned()]),
                 "due_on" => Type::Date,
@@ -174,7 +181,7 @@ mod tests {
         }
 
         fn names(&self) -> Vec<String> {
-            ["count", "price", "cost", "status", "due_on", "paid"].map(str::to_owned).into()
+            ["count", "large", "exact", "price", "cost", "status", "due_on", "paid"].map(str::to_owned).into()
         }
     }
 
@@ -192,6 +199,9 @@ mod tests {
         assert!(fit("count", &INTEGER).is_ok() && fit("coalesce(count, count)", &INTEGER).is_ok());
         assert_eq!(fit("-count", &INTEGER).unwrap_err(), "a number that can be larger than those of the field");
         assert!(fit("abs(count)", &INTEGER).is_err() && fit("count + 0", &INTEGER).is_err());
+        assert!(fit("if(paid, count, 2147483647)", &INTEGER).is_ok() && fit("length(status)", &INTEGER).is_ok());
+        assert!(fit("if(paid, count, 2147483648)", &INTEGER).is_err() && fit("large", &INTEGER).is_err());
+        assert!(fit("round(exact, 0)", &INTEGER).is_err() && fit("coalesce(count, large)", &INTEGER).is_err());
         assert!(fit("price + cost", &decimal(5, 2)).is_ok());
         assert_eq!(fit("price * 100", &decimal(5, 2)).unwrap_err(), "a number of up to 6 digits, and the field has 5");
         let places = fit("price * 0.5", &decimal(8, 2)).unwrap_err();

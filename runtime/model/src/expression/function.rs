@@ -36,7 +36,7 @@ keywords! {
 const ROUND: &str = "round";
 
 /// More characters than a request can have.
-const LONGEST_TEXT: i128 = 1 << 31;
+const LONGEST_TEXT: i128 = i32::MAX as i128;
 /// More days than between two dates of the years 1 to 9999.
 const MOST_DAYS: i128 = 4_000_000;
 

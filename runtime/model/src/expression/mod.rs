@@ -71,6 +71,16 @@ pub struct Field {
     pub via: Option<Via>,
 }
 
+impl Field {
+    /// Decimal places of its numbers; 0 for other types.
+    pub fn places(&self) -> u32 {
+        match self.kind {
+            Type::Number(digits) => digits.places,
+            _ => 0,
+        }
+    }
+}
+
 /// A reference to another record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Via {
@@ -135,6 +145,23 @@ impl Node {
                 }
             }
         });
+        found
+    }
+
+    /// True if the expression has one value for a record, for all callers and at any time.
+    pub fn is_constant(&self) -> bool {
+        !self.any(|part| matches!(part, Node::Now | Node::Today | Node::CallerId | Node::CallerCan(_)))
+    }
+
+    /// True if the value depends on the day in the company's time zone.
+    pub fn needs_day(&self) -> bool {
+        self.any(|part| *part == Node::Today)
+    }
+
+    /// True if this part or one within it is such a part.
+    pub fn any(&self, is_such: impl Fn(&Node) -> bool) -> bool {
+        let mut found = false;
+        self.visit(&mut |part| found |= is_such(part));
         found
     }
 

@@ -3,7 +3,7 @@
 //! SQLite stores a decimal as an integer, and computes with integers of 64 bits; PostgreSQL has exact decimals. The checker has
 //! aligned the decimal places and bounded the numbers, so that both get the same result.
 
-use super::{Arithmetic, Comparison, Field, Function, Logic, Node, Type};
+use super::{Arithmetic, Comparison, Field, Function, Logic, Node};
 
 /// The database that reads the SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,22 +220,23 @@ fn decimal(scaled: i64, places: u32) -> String {
 }
 
 impl Node {
-    /// True if the expression has one value for a record, for all callers and at any time.
-    pub fn is_constant(&self) -> bool {
-        let mut is_constant = true;
-        self.visit(&mut |node| {
-            is_constant &= !matches!(node, Node::Now | Node::Today | Node::CallerId | Node::CallerCan(_));
-        });
-        is_constant
-    }
-}
-
-impl Field {
-    /// Decimal places of its numbers; 0 for other types.
-    pub fn places(&self) -> u32 {
-        match self.kind {
-            Type::Number(digits) => digits.places,
-            _ => 0,
-        }
+    /// True if both databases take the condition in a partial index. PostgreSQL refuses the sum of a timestamp and an interval,
+    /// which may depend on the time zone; SQLite refuses the subquery of `round`.
+    pub fn is_indexable(&self) -> bool {
+        !self.any(|part| match part {
+            Node::Round(..) | Node::ShiftDate(..) | Node::ShiftTime(..) => true,
+            Node::Call(function, _) => match function {
+                Function::Days => true,
+                Function::Length
+                | Function::Contains
+                | Function::StartsWith
+                | Function::Coalesce
+                | Function::If
+                | Function::Abs
+                | Function::Year
+                | Function::Month => false,
+            },
+            _ => false,
+        })
     }
 }

@@ -48,6 +48,11 @@ impl Digits {
         self.largest.checked_ilog10().unwrap_or_default() + 1
     }
 
+    /// Numbers that reach beyond an `integer` although their bound is [`LEAST_INTEGER`].
+    fn of_larger_type(self) -> Digits {
+        Digits { largest: self.largest + i128::from(self.largest == LEAST_INTEGER), ..self }
+    }
+
     /// The numbers of a field, within its bounds.
     fn of_rules<'r, N: Notation>(self, rules: impl Iterator<Item = &'r Rule<N>>) -> Digits {
         let bound = |text: &N::Name| scaled(N::text(text), self.places).map(|number| number.saturating_abs());
@@ -65,6 +70,10 @@ impl Digits {
         }
     }
 }
+
+/// The magnitude of the least `integer`, which the largest does not have. Only the values of integers have this bound, so that they
+/// are known to fit another `integer`.
+pub const LEAST_INTEGER: i128 = 1 << 31;
 
 /// 10^exponent, or the largest number.
 pub fn power_of_ten(exponent: u32) -> i128 {
@@ -84,12 +93,12 @@ impl Type {
         let rules = rules.into_iter();
         Some(match kind {
             FieldType::String { .. } | FieldType::Text => Type::Text,
-            FieldType::Integer => Type::Number(Digits::whole(1 << 31).of_rules(rules)),
-            FieldType::Code { .. } => Type::Number(Digits::whole(1 << 31)),
-            FieldType::BigInt => Type::Number(Digits::ID.of_rules(rules)),
+            FieldType::Integer => Type::Number(Digits::whole(LEAST_INTEGER).of_rules(rules)),
+            FieldType::Code { .. } => Type::Number(Digits::whole(LEAST_INTEGER)),
+            FieldType::BigInt => Type::Number(Digits::ID.of_rules(rules).of_larger_type()),
             FieldType::Decimal { precision, places } => {
                 let all = Digits { places: (*places).into(), largest: power_of_ten((*precision).into()) - 1 };
-                Type::Number(all.of_rules(rules))
+                Type::Number(all.of_rules(rules).of_larger_type())
             }
             FieldType::Ref { .. } => Type::Number(Digits::ID),
             FieldType::Boolean => Type::Boolean,

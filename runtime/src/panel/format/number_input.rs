@@ -101,11 +101,6 @@ impl Separators {
     }
 }
 
-/// Returns true if the input of a kind takes a number.
-pub(crate) fn is_number(kind: Kind) -> bool {
-    matches!(kind, Kind::Integer | Kind::BigInt | Kind::Decimal { .. })
-}
-
 /// The value of a text that is not read as a number: a list, which the API refuses for every number, whatever the text
 /// is. The form shows the text again as it was entered.
 pub(crate) fn unreadable(text: &str) -> Value {
@@ -115,7 +110,7 @@ pub(crate) fn unreadable(text: &str) -> Value {
 /// The text of an [`unreadable`] value.
 pub(crate) fn unreadable_text(kind: Kind, value: &Value) -> Option<&str> {
     match value.as_array().map(Vec::as_slice) {
-        Some([Value::String(text)]) if is_number(kind) => Some(text),
+        Some([Value::String(text)]) if kind.facts().is_number => Some(text),
         _ => None,
     }
 }

@@ -36,11 +36,6 @@ pub(crate) fn kind_of(entry: &Entry, field: &'static FieldMeta) -> Kind {
     }
 }
 
-/// Returns true if values are right-aligned.
-pub(crate) fn is_numeric(kind: Kind) -> bool {
-    matches!(kind, Kind::Integer | Kind::BigInt | Kind::Decimal { .. })
-}
-
 pub(crate) fn render_field(
     request: &PanelRequest<'_>,
     entry: &Entry,

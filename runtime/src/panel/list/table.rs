@@ -63,7 +63,7 @@ impl<'l> Table<'l> {
             column,
             links_to_record: index == link_column,
             class: cell_class(column, index == link_column),
-            card_label: (value::is_numeric(column.kind) || column.kind == Kind::Boolean)
+            card_label: (column.kind.facts().is_number || column.kind == Kind::Boolean)
                 .then_some(column.label.as_str())
                 .filter(|_| index != link_column),
             source: column.field.and_then(|field| source_of(request, target.entry, field)),
@@ -152,7 +152,7 @@ impl<'l> Table<'l> {
 
 /// The CSS class of a column's cells.
 fn cell_class(column: &Column, links_to_record: bool) -> Option<&'static str> {
-    match (value::is_numeric(column.kind), links_to_record) {
+    match (column.kind.facts().is_number, links_to_record) {
         (true, true) => Some("number lead"),
         (true, false) => Some("number"),
         (false, true) => Some("lead"),

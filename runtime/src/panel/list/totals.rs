@@ -101,7 +101,7 @@ fn has_total(target: &Target<'_>, column: &Column) -> bool {
     match (column.field, &column.custom_field) {
         _ if column.name.ends_with("_id") => false,
         (Some(field), _) => can_aggregate(Function::Sum, &target.entry.source(field)),
-        (None, Some(_)) => !column.predicates.is_empty() && value::is_numeric(column.kind),
+        (None, Some(_)) => !column.predicates.is_empty() && column.kind.facts().is_number,
         (None, None) => false,
     }
 }

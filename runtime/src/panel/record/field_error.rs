@@ -126,7 +126,7 @@ impl RefusedValue<'_> {
             let end = &word[bare.len()..];
             match label(bare) {
                 Some(label) => format!("{label}{end}"),
-                None if number_input::is_number(self.kind) => format!("{}{end}", separators.show(bare)),
+                None if self.kind.facts().is_number => format!("{}{end}", separators.show(bare)),
                 None => word.to_string(),
             }
         };

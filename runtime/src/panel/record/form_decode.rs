@@ -98,7 +98,7 @@ impl Decoder<'_> {
             (Kind::Timestamp { .. }, Value::String(text)) if !text.is_empty() => {
                 Value::String(datetime::from_input(self.snapshot.zone, &text))
             }
-            (kind, Value::String(text)) if number_input::is_number(kind) && !text.trim().is_empty() => {
+            (kind, Value::String(text)) if kind.facts().is_number && !text.trim().is_empty() => {
                 match self.snapshot.separators.as_ref().map(|separators| separators.read(&text)) {
                     None => Value::String(text),
                     Some(Ok(number)) => Value::String(number),

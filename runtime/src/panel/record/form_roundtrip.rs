@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::form_snapshot::FormSnapshot;
 use super::input;
 use crate::panel::format::datetime;
-use crate::panel::format::number_input;
 use charter_core::meta::{FieldMeta, Kind, Rule, Widget};
 
 /// The parts of a field that its input depends on.
@@ -92,7 +91,7 @@ pub(super) fn is_untouched(input: InputSpec, original: &Value, sent: &Value, sna
             let original = input::to_text(original);
             original == *text || datetime::is_unchanged(snapshot.zone, &original, text)
         }
-        (kind, Value::String(text)) if number_input::is_number(kind) => {
+        (kind, Value::String(text)) if kind.facts().is_number => {
             input::number_text(kind, original, snapshot.separators.as_ref()) == *text
         }
         // Words that differ only in case select the same option.

@@ -208,7 +208,7 @@ impl InputOptions<'_> {
 
 /// The input for a value of this kind.
 pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], options: &InputOptions<'_>) -> Markup {
-    let text = match number_input::is_number(kind) && options.choices.is_none() {
+    let text = match kind.facts().is_number && options.choices.is_none() {
         true => number_text(kind, options.value, Some(&Separators::of(&request.locale.numbers))),
         false => to_text(options.value),
     };

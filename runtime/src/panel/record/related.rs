@@ -143,13 +143,13 @@ async fn related_list(
                 div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
                     table {
                         thead { tr {
-                            @for column in &shown { th scope="col" .number[value::is_numeric(column.kind)] { (column.label) } }
+                            @for column in &shown { th scope="col" .number[column.kind.facts().is_number] { (column.label) } }
                             th scope="col" { span .hidden { (text!("Actions")) } }
                         } }
                         tbody { @for record in records { tr {
                             @let row_target = target.record(record["id"].as_i64().unwrap_or_default());
                             @for column in &shown {
-                                td .number[value::is_numeric(column.kind)] {
+                                td .number[column.kind.facts().is_number] {
                                     @if let Some(field) = column.field {
                                         @let value = value::render_field(request, entry, field, record, &display_names, Placement::Table);
                                         @if Some(column.name.as_str()) == linked && !record[field.name].is_null() { a href=(row_target.path()) data-open { (value) } } @else { (value) }

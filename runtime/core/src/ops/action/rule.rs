@@ -5,7 +5,7 @@ use sea_orm::{QueryResult, Value};
 use super::{ActionCall, parameters};
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
-use crate::expression::{self, Request};
+use crate::expression::{self, Node, Request};
 use crate::field_type::null;
 use crate::meta::{ActionMeta, ActionRule, DefaultValue, FieldMeta, ResourceMeta, SetValue};
 use crate::ops::Context;
@@ -105,6 +105,12 @@ pub fn refusal(
     }
 }
 
+/// The request, as the condition of an action sees it.
+async fn request<'a>(context: &Context<'a>, meta: &'static ResourceMeta, rule: &ActionRule) -> Result<Request<'a>> {
+    let guard = rule.guard.map(|guard| checked(guard, meta)).transpose()?;
+    context.request(guard.is_some_and(Node::needs_day)).await
+}
+
 /// Checks a stored row with every column, if an operation is an action with a rule.
 ///
 /// # Errors
@@ -116,7 +122,7 @@ pub async fn check(
     row: &QueryResult,
 ) -> Result<()> {
     let RouteOperation::Action(ActionMeta { rule: Some(rule), .. }) = operation else { return Ok(()) };
-    let request = context.request(rule.guard).await?;
+    let request = request(context, meta, rule).await?;
     refusal_of_row(meta, rule, &request, row)?.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
 
@@ -125,7 +131,7 @@ pub async fn check(
 /// # Errors
 /// [`Error::TransitionRefused`] or [`Error::ActionRefused`].
 pub async fn check_changes(context: &Context<'_>, rule: &ActionRule, changes: &Changes) -> Result<()> {
-    let request = context.request(rule.guard).await?;
+    let request = request(context, changes.meta, rule).await?;
     let refusal = refusal(changes.meta, rule, &request, |name| changes.current(name))?;
     refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
 }
@@ -152,7 +158,7 @@ async fn value_of(
         SetValue::Literal(text) => read_value(field.kind, text)
             .map_err(|problem| Error::internal(format!("the value of `{}` {problem}", field.name)))?,
         SetValue::Now => context.now().into(),
-        SetValue::Today => context.request(["today"]).await?.today().into(),
+        SetValue::Today => context.request(true).await?.today().into(),
         SetValue::Caller if context.caller().user_id.is_none() && !field.nullable => {
             return Ok(Err("is required, and this request has no user".to_owned()));
         }

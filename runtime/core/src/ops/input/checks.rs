@@ -77,9 +77,10 @@ pub async fn frozen_by(
     row: &QueryResult,
 ) -> Result<Option<&'static str>> {
     let Some(condition) = meta.frozen else { return Ok(None) };
-    let request = context.request([condition]).await?;
+    let node = checked(condition, meta)?;
+    let request = context.request(node.needs_day()).await?;
     let current = |field: &Field| stored_named(row, meta.fields, &field.name);
-    let is_frozen = expression::holds(checked(condition, meta)?, &request, &current)? == Some(true);
+    let is_frozen = expression::holds(node, &request, &current)? == Some(true);
     Ok(is_frozen.then_some(condition))
 }
 

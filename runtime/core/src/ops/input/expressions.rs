@@ -66,8 +66,7 @@ pub async fn value(
     field: &'static FieldMeta,
     node: &Node,
 ) -> Result<Result<Value, String>> {
-    let needs_day = contains(node, |part| *part == Node::Today);
-    let request = context.request(needs_day.then_some("today")).await?;
+    let request = context.request(node.needs_day()).await?;
     // A record that the caller cannot see has no values, so that a default does not tell of it.
     let referred = ReferredRecords::load(context, changes, node, |entry| visibility::visible(context, entry)).await?;
     let current = |other: &Field| referred.current(changes, other);
@@ -78,10 +77,4 @@ pub async fn value(
             None => Err("is out of range".to_owned()),
         },
     })
-}
-
-fn contains(node: &Node, is_wanted: impl Fn(&Node) -> bool) -> bool {
-    let mut found = false;
-    node.visit(&mut |part| found |= is_wanted(part));
-    found
 }

@@ -69,9 +69,7 @@ pub async fn check_parameters(
     }
     let value = |name: &str| fields.iter().position(|f| f.name == name).map(|at| &values[at]);
     let current = |name: &str| Ok(value(name).filter(|v| **v != v.as_null()).cloned());
-    for (field, problem) in
-        rules::broken_record_rules(fields, &context.request(rules::conditions(fields)).await?, |_| true, current)?
-    {
+    for (field, problem) in rules::broken_record_rules(fields, &context.request_without_day(), |_| true, current)? {
         errors.add(field, problem);
     }
     errors.into_result()

@@ -58,7 +58,7 @@ pub fn pattern_message(pattern: &str) -> String {
 /// Sets the computed fields, and checks the rules between several fields with their values after the write.
 pub async fn check_record(context: &Context<'_>, changes: &mut Changes) -> Result<()> {
     computed_fields::set(context, changes).await?;
-    let request = context.request(conditions(changes.meta.fields)).await?;
+    let request = context.request_without_day();
     // A rule is checked if the write sets one of its fields and none has an error.
     let is_checked = |names: &[&str]| {
         let is_set = names.iter().any(|name| changes.get(name).is_some());
@@ -70,12 +70,6 @@ pub async fn check_record(context: &Context<'_>, changes: &mut Changes) -> Resul
         changes.errors.add(field, problem);
     }
     Ok(())
-}
-
-/// The conditions in the rules of some fields.
-pub fn conditions(fields: &'static [FieldMeta]) -> impl Iterator<Item = &'static str> {
-    let rules = fields.iter().flat_map(|field| field.rules);
-    rules.filter_map(|rule| if let Rule::RequiredWhen(condition) = rule { Some(*condition) } else { None })
 }
 
 /// Returns the violations of rules between several fields. `is_checked` selects them by the names of their fields;

@@ -6,10 +6,11 @@ use serde_json::json;
 
 use crate::catalog::Entry;
 use crate::error::Result;
+use crate::expression::Node;
 use crate::meta::ActionMeta;
 use crate::ops::action::rule::refusal_of_row;
 use crate::ops::endpoints::RouteOperation;
-use crate::ops::input::checks::frozen_by;
+use crate::ops::input::checks::{checked, frozen_by};
 use crate::ops::row_access::NOT_CHANGEABLE;
 use crate::ops::visibility::{changeable, present};
 use crate::ops::{Access, Context, records};
@@ -27,7 +28,8 @@ pub async fn load(context: &Context<'_>, entry: &Entry, ids: &[Option<i64>]) -> 
         })
         .collect();
     let guards = entry.meta.ruled_actions().filter_map(|(_, rule)| rule.guard);
-    let request = context.request(guards).await?;
+    let guards: Vec<&Node> = guards.map(|guard| checked(guard, entry.meta)).collect::<Result<_>>()?;
+    let request = context.request(guards.into_iter().any(Node::needs_day)).await?;
     let known: Vec<i64> = ids.iter().flatten().copied().collect();
     // The records that the row rule of writes lets the caller change; `None` for all.
     let changeable: Option<HashSet<i64>> = match changeable(context, entry) {

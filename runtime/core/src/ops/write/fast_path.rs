@@ -37,7 +37,9 @@ pub async fn create_record(
     body: &Body<'_>,
     under: Option<i64>,
 ) -> Result<Option<WriteResult>> {
-    if !is_plain(context, entry).await? {
+    // A number of a sequence is assigned after all checks.
+    let is_numbered = entry.meta.fields.iter().any(|field| !field.sequence.is_empty());
+    if is_numbered || !is_plain(context, entry).await? {
         return Ok(None);
     }
     let definitions = load_definitions(context, entry, entry.meta.custom_fields).await?;

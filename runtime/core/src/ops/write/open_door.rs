@@ -3,11 +3,10 @@
 use super::create;
 use crate::catalog::Entry;
 use crate::error::{Error, Result};
-use crate::meta::{Kind, Operation, PublicMeta, Rule};
+use crate::meta::{Access, DefaultValue, FieldMeta, Kind, Operation, PublicMeta, Rule};
 use crate::ops::Context;
 use crate::ops::endpoints::RouteOperation;
 use crate::ops::input::body::Body;
-use crate::ops::input::is_writable;
 use crate::suggest::hint;
 
 /// Creates a record from the fields of a body, and returns its id. The record belongs to nobody: owner and row rules do not
@@ -51,11 +50,30 @@ pub fn problem(entry: &Entry) -> Option<String> {
         entry.field(name).is_none_or(|field| {
             let needs_right = !field.read.is_empty() || !field.write.is_empty();
             let tells_of_records = field.rules.iter().any(|rule| matches!(rule, Rule::Unique | Rule::Exists { .. }))
-                || matches!(field.kind, Kind::Ref { .. } | Kind::RefList { .. } | Kind::PolymorphicRef { .. })
+                || matches!(
+                    field.kind,
+                    Kind::Ref { .. }
+                        | Kind::RefList { .. }
+                        | Kind::PolymorphicRef { .. }
+                        | Kind::PolymorphicType { .. }
+                )
                 || is_in_set;
-            !field.is_column() || !is_writable(field) || needs_right || tells_of_records
+            let is_plain = field.is_column() && !matches!(field.kind, Kind::CustomFields);
+            let is_open = matches!(field.access, Access::Writable | Access::Immutable);
+            !is_plain || !is_open || needs_right || tells_of_records
         })
     };
-    let unfit = door.create.iter().find(is_unfit);
-    unfit.map(|name| format!("`public` of {} lists `{name}`, which nobody may send without a token", entry.meta.plural))
+    if let Some(name) = door.create.iter().find(is_unfit) {
+        return Some(format!("`public` of {} lists `{name}`, which nobody may send without a token", meta.plural));
+    }
+    if door.create.is_empty() {
+        return Some(format!("`public` of {} lists no field", meta.plural));
+    }
+    let is_left_empty = |field: &&FieldMeta| match field.default {
+        DefaultValue::Caller => !field.nullable,
+        DefaultValue::None => field.required,
+        _ => false,
+    };
+    let missing = meta.fields.iter().filter(|field| !door.create.contains(&field.name)).find(is_left_empty)?;
+    Some(format!("`public` of {} leaves `{}` without a value", meta.plural, missing.name))
 }

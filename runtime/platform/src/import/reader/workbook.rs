@@ -22,7 +22,10 @@ const NO_WORKBOOK: &str = "is no workbook in the format XLSX";
 pub(super) fn compound_file_problem(path: &Path) -> String {
     // The name of the stream that an encrypted workbook has (MS-OFFCRYPTO, 2.3.4.4).
     let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let bytes = std::fs::read(path).unwrap_or_default();
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return format!("could not be read: {error}"),
+    };
     match bytes.windows(name.len()).any(|window| window == name) {
         true => "is protected by a password: save it without one".into(),
         false => "is a workbook in the old format XLS: save it as XLSX".into(),
