@@ -16,6 +16,7 @@ on_both!(
     operator_commands_are_audited_without_a_user,
     audit_log_follows_the_list_conventions,
     reading_the_audit_log_requires_the_ability_and_the_permission,
+    token_of_an_administrator_reads_the_entries_of_what_it_may_read,
     audit_log_cannot_be_written,
     audit_entries_outlive_their_record,
 );
@@ -172,6 +173,21 @@ async fn reading_the_audit_log_requires_the_ability_and_the_permission(server: S
     let (_, auditor) = server.user(&["audit.read"], &["audit_entries:read"]).await;
     auditor.get("/audit_entries").await.ok();
     server.able(&["users:read"]).await.get("/audit_entries").await.refused(403, "ability_missing");
+}
+
+async fn token_of_an_administrator_reads_the_entries_of_what_it_may_read(server: Server) {
+    let admin = server.admin();
+    admin.post("/products", json!({ "name": "Lamp" })).await.created("product");
+    admin.post("/members", json!({ "name": "Ada" })).await.created("member");
+    let types = async |abilities: &[&str]| {
+        let entries = server.able(abilities).await.get("/audit_entries?sort=id").await;
+        let mut types = entries.column("audit_entries", "entity_type");
+        types.retain(|of| of == "products" || of == "members");
+        types
+    };
+    assert_eq!(types(&["audit_entries:read"]).await, Vec::<Value>::new());
+    assert_eq!(types(&["audit_entries:read", "members:read"]).await, ["members"]);
+    assert_eq!(types(&["*"]).await, ["products", "members"]);
 }
 
 async fn audit_log_cannot_be_written(server: Server) {

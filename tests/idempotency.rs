@@ -15,6 +15,7 @@ on_both!(
     actions_with_an_idempotency_key_run_once,
     stored_response_outlives_the_record,
     secret_is_replayed_to_its_token_and_stored_encrypted,
+    response_is_replayed_to_its_token_alone,
     idempotency_key_is_1_to_255_visible_characters,
     methods_other_than_post_ignore_the_idempotency_key,
     idempotency_key_expires_after_a_day,
@@ -125,6 +126,17 @@ async fn secret_is_replayed_to_its_token_and_stored_encrypted(server: Server) {
     let stored = server.texts("SELECT \"body\" AS \"text\" FROM \"idempotency_keys\"").await;
     assert!(stored.len() == 1 && !stored[0].contains(value) && !stored[0].contains("CI"), "{stored:?}");
     keyed(&other, "one").post("/tokens", body).await.refused(409, "conflict");
+}
+
+async fn response_is_replayed_to_its_token_alone(server: Server) {
+    let admin = server.admin();
+    let narrow = server.client(&server.token(&["users:write"]).await);
+    let body = json!({ "name": "Ada", "email": "ada@example.com" });
+    assert_eq!(keyed(&admin, "one").post("/users", body.clone()).await.created("user")["email"], "ada@example.com");
+    let refused = keyed(&narrow, "one").post("/users", body).await;
+    refused.refused(409, "conflict");
+    assert!(!refused.text.contains("ada@example.com"), "{}", refused.text);
+    assert_eq!(admin.get("/users?q[email_eq]=ada@example.com").await.records("users").len(), 1);
 }
 
 async fn idempotency_key_is_1_to_255_visible_characters(server: Server) {

@@ -1,4 +1,5 @@
-//! Behaviour of settings: the time zone must exist, and new users are members.
+//! Behaviour of settings: the time zone must exist, nobody makes a role the default that they could not assign, and new users are
+//! members.
 
 use std::str::FromStr;
 
@@ -12,9 +13,14 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter};
 use super::generated::settings::{Behaviour, Column, Entity};
 
 impl Behaviour for Entity {
-    async fn check(_context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+    async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
         if draft.model.timezone.try_as_ref().is_some_and(|name| Tz::from_str(name).is_err()) {
             draft.error(Column::Timezone, "is no time zone such as Europe/London");
+        }
+        let before = draft.before.as_ref().and_then(|settings| settings.default_role_id);
+        let role = draft.model.default_role_id.try_as_ref().copied().flatten().filter(|role| Some(*role) != before);
+        if let Some((name, what)) = role::exceeding(context, role.as_slice()).await? {
+            draft.error(Column::DefaultRoleId, format!("cannot be the role {name}: you do not have its {what}"));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! export, bulk, total, audit log, history, webhook, panel and the form.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -14,6 +15,8 @@ on_both!(
     field_is_hidden_through_every_door_without_its_right,
     field_is_shown_through_every_door_with_its_right,
     setting_a_field_needs_its_right_and_reports_it_under_its_name,
+    guess_of_a_hidden_value_is_refused_right_or_wrong,
+    value_that_its_writer_may_not_read_counts_as_a_change,
     record_that_was_read_can_be_sent_back,
     webhook_sends_the_fields_that_its_owner_may_read,
     derived_field_of_an_embedded_record_needs_the_right_of_its_source,
@@ -155,6 +158,34 @@ async fn setting_a_field_needs_its_right_and_reports_it_under_its_name(server: G
     assert_eq!(manager.put(&path, json!({ "cost": 5 })).await.record("gadget")["cost"], 5);
     // Without the field, a create needs no right.
     world.other.post("/gadgets", json!({ "name": "Horn" })).await.created("gadget");
+}
+
+async fn guess_of_a_hidden_value_is_refused_right_or_wrong(server: Gadgets) {
+    let world = World::new(server).await;
+    let path = format!("/gadgets/{}", world.gadget["id"]);
+    for guess in [COST - 1, COST] {
+        world.other.put(&path, json!({ "cost": guess })).await.refused(403, "permission_missing");
+        let bulk =
+            json!({ "operations": [{ "method": "update", "id": world.gadget["id"], "gadget": { "cost": guess } }] });
+        let message = world.other.post("/gadgets/bulk", bulk).await.invalid("operations.0");
+        assert!(message.contains("`costs.manage`"), "{message}");
+    }
+    // Who reads the value can send it back.
+    world.viewer.put(&path, json!({ "cost": COST })).await.record("gadget");
+}
+
+async fn value_that_its_writer_may_not_read_counts_as_a_change(server: Gadgets) {
+    let world = World::new(server).await;
+    let path = format!("/gadgets/{}", world.gadget["id"]);
+    let writer = user_with(&world.server, &["*"], &["costs.manage"]).await;
+    let writer = client_of(&world.server, &writer).await;
+    for guess in [COST, COST, COST + 1, COST] {
+        let before = world.admin.get(&path).await.record("gadget");
+        world.server.state.clock.advance(Duration::from_secs(1));
+        let after = writer.put(&path, json!({ "cost": guess })).await.record("gadget");
+        assert_ne!(before["updated_at"], after["updated_at"], "{guess}");
+        assert_eq!(world.admin.get(&path).await.record("gadget")["cost"], guess);
+    }
 }
 
 async fn record_that_was_read_can_be_sent_back(server: Gadgets) {

@@ -14,6 +14,8 @@ on_both!(
     webhook_is_disabled_with_its_user,
     webhook_is_disabled_when_its_token_expires,
     enabled_webhook_is_as_narrow_as_the_token_that_enables_it,
+    narrower_token_does_not_redirect_a_webhook,
+    delivered_request_is_shown_to_tokens_that_may_read_its_record,
 );
 
 async fn listen(client: &Client, events: &[&str]) -> Value {
@@ -122,4 +124,38 @@ async fn enabled_webhook_is_as_narrow_as_the_token_that_enables_it(server: Serve
     assert_eq!((&enabled["is_active"], &enabled["disabled_reason"]), (&json!(true), &Value::Null));
     change(&server).await;
     assert_eq!(received(&server).await, ["member.created"]);
+}
+
+async fn narrower_token_does_not_redirect_a_webhook(server: Server) {
+    let user = user_with(&server, &["*"], &[]).await;
+    let wide = client_of(&server, &user).await;
+    let path = format!("/webhooks/{}", listen(&wide, &["member.created"]).await["id"]);
+    let narrow = ["webhooks:read", "webhooks:write"];
+    // An administrator's narrow token may change webhooks of others, and still no wider ones.
+    for client in [token_of(&server, &user, &narrow).await.0, server.able(&narrow).await] {
+        for change in [
+            json!({ "url": "https://other.example/hook" }),
+            json!({ "events": ["*"] }),
+            json!({ "when": "name = 'Ada'" }),
+        ] {
+            client.put(&path, change).await.refused(403, "ability_missing");
+        }
+        client.post(&format!("{path}/rotate_secret"), json!({})).await.refused(403, "ability_missing");
+        client.put(&path, json!({ "url": "https://example.com/hook", "is_active": true })).await.record("webhook");
+        client.put(&path, json!({ "is_active": false })).await.record("webhook");
+        wide.put(&path, json!({ "is_active": true })).await.record("webhook");
+    }
+    wide.put(&path, json!({ "url": "https://other.example/hook" })).await.record("webhook");
+    change(&server).await;
+    assert_eq!(received(&server).await, ["member.created"]);
+}
+
+async fn delivered_request_is_shown_to_tokens_that_may_read_its_record(server: Server) {
+    let path = format!("/webhooks/{}", listen(&server.admin(), &["product.created"]).await["id"]);
+    change(&server).await;
+    assert_eq!(received(&server).await, ["product.created"]);
+    let narrow = server.able(&["webhooks:read", "webhooks:write"]).await;
+    let request = format!("{path}/logs/{}/request", narrow.get(&format!("{path}/logs")).await.records("logs")[0]["id"]);
+    narrow.get(&request).await.refused(403, "ability_missing");
+    server.able(&["webhooks:read", "webhooks:write", "products:read"]).await.get(&request).await.record("request");
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, FieldErrors, Result};
-use crate::meta::{FieldMeta, Kind, Shown};
+use crate::meta::{Access, FieldMeta, Kind, Shown};
 use crate::ops::input::embedded::matching;
 use crate::ops::{Changes, Context};
 use crate::principal::Principal;
@@ -50,6 +50,13 @@ pub fn narrow(context: &Context<'_>, entry: &Entry, shape: &mut Cow<'_, Shape>) 
     if let Some(hook) = context.route(entry).hooks.narrow {
         hook(context, shape.to_mut());
     }
+}
+
+/// Keeps the values of a body for fields that the caller may not read: no response has them, so that nobody sends them back
+/// unchanged, and a guess that changes nothing would tell the stored value.
+pub fn keep_unread(context: &Context<'_>, entry: &Entry, changes: &mut Changes) {
+    let is_shown = |field: &FieldMeta| !matches!(field.access, Access::Secret | Access::WriteOnly);
+    changes.keep_unread(|field| is_shown(field) && entry.may_read_field(field, context.caller()));
 }
 
 /// Checks the fields that a body sets, after unchanged ones were dropped, also those of embedded records: what a client has

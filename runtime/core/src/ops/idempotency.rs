@@ -95,8 +95,8 @@ impl Key {
     /// The reply to the same request if it was executed; `None` while it is in progress, too.
     ///
     /// # Errors
-    /// 422 if the key was used for another request; [`Error::Conflict`] if the reply contains a secret and cannot be
-    /// decrypted, or is for another token.
+    /// 422 if the key was used for another request; [`Error::Conflict`] if the reply is for another token, or contains a secret and
+    /// cannot be decrypted.
     pub async fn find_reply(&self, context: &Context<'_>) -> Result<Option<StoredResponse>> {
         let columns = "\"fingerprint\", \"token_id\", \"status\", \"location\", \"etag\", \"body\", \"sealed\"";
         let mut sql = Sql::new(
@@ -118,11 +118,12 @@ impl Key {
         if status == STATUS_IN_PROGRESS {
             return Ok(None);
         }
+        // Another token of the user may have fewer abilities.
+        if row.try_get::<Option<i64>>("", "token_id")? != self.token_id {
+            return Err(not_replayable("only the token that sent the first request receives it"));
+        }
         let mut body: String = row.try_get("", "body")?;
         if row.try_get("", "sealed")? {
-            if row.try_get::<Option<i64>>("", "token_id")? != self.token_id {
-                return Err(not_replayable("it contains a secret, which only the original token may see"));
-            }
             let key = context.state().secret_key.as_str();
             let opened = aead::decrypt(key, &self.purpose(), &body);
             body = opened.ok_or_else(|| not_replayable("it was encrypted with another secret key"))?;

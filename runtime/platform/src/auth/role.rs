@@ -48,6 +48,23 @@ pub fn route() -> Route {
     route
 }
 
+/// The first of these roles that grants more than the caller has: its name, and the ability or permission that the caller lacks.
+///
+/// # Errors
+/// When the database fails.
+pub async fn exceeding(context: &Context<'_>, ids: &[i64]) -> Result<Option<(String, String)>> {
+    let caller = context.caller();
+    for role in Entity::find().filter(Column::Id.is_in(ids.iter().copied())).all(context.db()).await? {
+        if let Some(word) = words(&role.abilities)?.into_iter().find(|word| !caller.has_ability(word)) {
+            return Ok(Some((role.name, format!("ability `{word}`"))));
+        }
+        if let Some(word) = words(&role.permissions)?.into_iter().find(|word| !caller.has_permission(word)) {
+            return Ok(Some((role.name, format!("permission `{word}`"))));
+        }
+    }
+    Ok(None)
+}
+
 trait Behaviour {
     fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> impl Future<Output = Result<()>> + Send;
     fn after_delete(context: &Context<'_>, role: &Model) -> impl Future<Output = Result<()>> + Send;

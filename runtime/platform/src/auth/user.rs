@@ -126,6 +126,9 @@ impl Behaviour for Entity {
                 draft.error(Column::Email, "is already taken");
             }
         }
+        if let Some(problem) = exceeding_email(context, draft).await? {
+            draft.error(Column::Email, problem);
+        }
         if let Some(problem) = exceeding_role(context, draft).await? {
             draft.error(Column::RoleIds, problem);
         }
@@ -257,7 +260,7 @@ impl Behaviour for Entity {
             return Err(Error::Conflict("The last administrator cannot be erased.".into()));
         }
         erasure::end_access(context, id).await?;
-        let (name, email) = (format!("Erased user {id}"), format!("erased-{id}@invalid"));
+        let (name, email) = (format!("Erased user {id}"), erased_email(id));
         erasure::redact_audit_entries(context, id, [&name, &email]).await?;
         draft.model.name = Set(name);
         draft.model.email = Set(email);
@@ -295,22 +298,39 @@ const DEFAULT_ROLE: &str = "default_role_id";
 
 /// The message for a role that a caller assigns although it grants more than the caller has.
 async fn exceeding_role(context: &Context<'_>, draft: &Draft<Entity>) -> Result<Option<String>> {
-    let caller = context.caller();
-    let Some(given) = draft.model.role_ids.try_as_ref().filter(|_| !caller.is_admin) else { return Ok(None) };
-    let ids = |list: &Json| serde_json::from_value::<Vec<i64>>(list.clone()).unwrap_or_default();
-    let before = draft.before.as_ref().map(|user| ids(&user.role_ids)).unwrap_or_default();
-    let added: Vec<i64> = ids(given).into_iter().filter(|id| !before.contains(id)).collect();
-    for role in role::Entity::find().filter(role::Column::Id.is_in(added)).all(context.db()).await? {
-        let lacks = |word: &String| !caller.has_ability(word);
-        if let Some(word) = role::words(&role.abilities)?.into_iter().find(lacks) {
-            return Ok(Some(format!("cannot assign the role {}: you do not have its ability `{word}`", role.name)));
-        }
-        let lacks = |word: &String| !caller.has_permission(word);
-        if let Some(word) = role::words(&role.permissions)?.into_iter().find(lacks) {
-            return Ok(Some(format!("cannot assign the role {}: you do not have its permission `{word}`", role.name)));
-        }
+    let Some(list) = draft.model.role_ids.try_as_ref() else { return Ok(None) };
+    let before = draft.before.as_ref().map(|user| role_ids(&user.role_ids)).unwrap_or_default();
+    let added: Vec<i64> = role_ids(list).into_iter().filter(|id| !before.contains(id)).collect();
+    let exceeding = role::exceeding(context, &added).await?;
+    Ok(exceeding.map(|(role, what)| format!("cannot assign the role {role}: you do not have its {what}")))
+}
+
+/// The message for another email address of a user who may do more than the caller. The owner of the address can set a password and
+/// sign in as the user, so that the change is as much as an invitation.
+async fn exceeding_email(context: &Context<'_>, draft: &Draft<Entity>) -> Result<Option<String>> {
+    let (Some(before), Some(email)) = (&draft.before, email(draft)) else { return Ok(None) };
+    if email == before.email || email == erased_email(before.id) {
+        return Ok(None);
     }
-    Ok(None)
+    let caller = context.caller();
+    if caller.expires_at.is_some() {
+        return Ok(Some("cannot be changed with a token that expires, because a password would outlive it".into()));
+    }
+    if before.is_admin && !(caller.is_admin && caller.has_ability("*")) {
+        return Ok(Some("of an administrator can be changed by administrators with the ability `*` only".into()));
+    }
+    let exceeding = role::exceeding(context, &role_ids(&before.role_ids)).await?;
+    Ok(exceeding
+        .map(|(role, what)| format!("cannot be changed: the user has the role {role}, and you do not have its {what}")))
+}
+
+fn role_ids(list: &Json) -> Vec<i64> {
+    serde_json::from_value(list.clone()).unwrap_or_default()
+}
+
+/// An address that gets no mail (RFC 2606).
+fn erased_email(id: i64) -> String {
+    format!("erased-{id}@invalid")
 }
 
 /// The email address in lower case, which makes it unique regardless of case.

@@ -10,6 +10,7 @@ use super::condition::{self, ALL_EVENTS};
 use super::sealed_secret::seal;
 use super::transport::Outcome;
 use super::{SigningSecret, Webhooks, cancel, consequences, redelivery, subscriptions};
+use charter_core::ability;
 use charter_core::db::Lock;
 use charter_core::error::{Error, FieldErrors, Result};
 use charter_core::ops::visibility::is_for_administrators;
@@ -161,6 +162,14 @@ trait Behaviour {
 
 impl Behaviour for Entity {
     async fn check(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        let redirects = |before: &&Model| {
+            Some(&before.url) != draft.model.url.try_as_ref()
+                || Some(&before.events) != draft.model.events.try_as_ref()
+                || Some(&before.when) != draft.model.when.try_as_ref()
+        };
+        if let Some(before) = draft.before.as_ref().filter(redirects) {
+            need_abilities_of(context, before)?;
+        }
         check_url(context, draft)?;
         check_events(context, draft);
         check_condition(context, draft);
@@ -245,6 +254,9 @@ impl Behaviour for Entity {
 
     /// Issues a new secret. The previous one stays valid for 24 hours, which lets receivers switch without a gap.
     async fn rotate_secret(context: &Context<'_>, draft: &mut Draft<Entity>) -> Result<()> {
+        if let Some(before) = &draft.before {
+            need_abilities_of(context, before)?;
+        }
         let secret = SigningSecret::generate()?;
         draft.model.previous_secret = Set(draft.before.as_ref().map(|webhook| webhook.secret.clone()));
         draft.model.previous_secret_until = Set(Some(context.now() + SECRET_OVERLAP));
@@ -253,6 +265,13 @@ impl Behaviour for Entity {
         end_streak(draft);
         Ok(())
     }
+}
+
+/// Refuses a token that is narrower than the webhook: it would get records that it may not read.
+fn need_abilities_of(context: &Context<'_>, webhook: &Model) -> Result<()> {
+    let abilities: Vec<String> = serde_json::from_value(webhook.abilities.clone()).map_err(Error::internal)?;
+    let missing = abilities.into_iter().find(|one| !ability::grants(&context.caller().abilities, one));
+    missing.map_or(Ok(()), |ability| Err(Error::AbilityMissing(ability)))
 }
 
 /// Checks a new URL against the policy. An unchanged URL is not checked, even if the operator has changed the policy:

@@ -29,6 +29,9 @@ pub struct Changes {
     /// Fields that the request sent with their stored value. Nothing is written, but hooks see that the client sent
     /// them.
     resent: Vec<&'static str>,
+    /// Fields that the request sets and the caller may not read. They count as changed, because the difference between a change and
+    /// none would tell the stored value.
+    unread: Vec<&'static str>,
     /// Secrets that only the response to this write contains.
     pub revealed: Vec<(&'static str, String)>,
     /// Events that a hook adds to the write's own.
@@ -43,12 +46,22 @@ impl Changes {
     pub fn new(meta: &'static ResourceMeta, before: Option<Arc<QueryResult>>) -> Changes {
         let values = vec![None; meta.fields.len()];
         let errors = FieldErrors::default();
-        let (resent, revealed, emitted, concealed, embedded) = Default::default();
-        Changes { meta, before, values, errors, resent, revealed, emitted, concealed, embedded }
+        let (resent, unread, revealed, emitted, concealed, embedded) = Default::default();
+        Changes { meta, before, values, errors, resent, unread, revealed, emitted, concealed, embedded }
     }
 
     pub fn is_new(&self) -> bool {
         self.before.is_none()
+    }
+
+    /// Keeps the values that a body sets to fields which the caller may not read, also if they equal the stored ones.
+    pub(in crate::ops) fn keep_unread(&mut self, may_read: impl Fn(&'static FieldMeta) -> bool) {
+        self.unread = self.iter().filter(|(field, _)| !may_read(field)).map(|(field, _)| field.name).collect();
+    }
+
+    /// True if a value counts as a change although it may equal the stored one.
+    pub(in crate::ops) fn is_unread(&self, field: &FieldMeta) -> bool {
+        self.unread.contains(&field.name)
     }
 
     /// True if the audit log must not keep the old value of a field.

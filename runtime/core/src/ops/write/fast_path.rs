@@ -133,6 +133,7 @@ async fn update_found_record(
     let definitions = load_definitions(context, entry, update::gives_custom_fields(entry, body)).await?;
     let mut changes = Changes::new(entry.meta, Some(found));
     input::read(context.catalog(), entry, body, list(&definitions), &mut changes)?;
+    field_access::keep_unread(context, entry, &mut changes);
     update::drop_unchanged(&mut changes)?;
     field_access::check_writes(context, &mut changes, Some(id)).await?;
     update::reject_immutable_changes(&mut changes);

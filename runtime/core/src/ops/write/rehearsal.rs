@@ -135,6 +135,7 @@ impl Rehearsal {
         update::guard(context, entry, &row).await?;
         let mut changes = Changes::new(entry.meta, Some(row));
         input::read(context.catalog(), entry, body, &self.definitions, &mut changes)?;
+        field_access::keep_unread(context, entry, &mut changes);
         update::drop_unchanged(&mut changes)?;
         field_access::check_writes(context, &mut changes, Some(id)).await?;
         reject_changes_of_frozen(context, &changes).await?;

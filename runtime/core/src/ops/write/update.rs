@@ -48,6 +48,7 @@ pub async fn update(
         false => Vec::new(),
     };
     input::read(context.catalog(), entry, body, &definitions, &mut changes)?;
+    field_access::keep_unread(context, entry, &mut changes);
     drop_unchanged(&mut changes)?;
     field_access::check_writes(context, &mut changes, Some(id)).await?;
     reject_immutable_changes(&mut changes);
@@ -259,7 +260,7 @@ pub fn reject_immutable_changes(changes: &mut Changes) {
 pub fn drop_unchanged(changes: &mut Changes) -> Result<()> {
     let Some(row) = &changes.before else { return Ok(()) };
     let mut unchanged = Vec::new();
-    for (field, value) in changes.iter() {
+    for (field, value) in changes.iter().filter(|(field, _)| !changes.is_unread(field)) {
         let new: Option<&Value> = (*value != value.as_null()).then_some(value);
         if stored(row, field)?.as_ref() == new {
             unchanged.push(field.name);

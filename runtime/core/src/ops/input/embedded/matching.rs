@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{Item, Origin, StoredRows, rows, target, unique_values};
 use crate::error::Result;
 use crate::ops::Context;
+use crate::ops::field_access;
 use crate::ops::input::changeset::Changes;
 use crate::ops::write::update;
 
@@ -45,6 +46,9 @@ pub(super) async fn match_rows(
                 let item_values = unique_values(context, &item.changes, by)?;
                 let id = item_values.iter().find_map(|(_, values)| ids_by_values.get(values).copied());
                 item.match_row(id, &mut stored);
+            }
+            if origin == Origin::Request {
+                field_access::keep_unread(context, entry, &mut item.changes);
             }
             update::drop_unchanged(&mut item.changes)?;
         }
