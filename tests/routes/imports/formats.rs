@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{Form, archive, counts, finished, report, send, upload, uploaded, workbook};
+use super::{Form, archive, counts, finished, parts, report, send, upload, uploaded, workbook};
+use crate::routes::attachments::{pending_deletions, stored};
 use crate::support::{Server, on_both};
 
 on_both!(
@@ -11,6 +12,7 @@ on_both!(
     lines_of_json_are_read_by_their_keys,
     times_without_an_offset_are_in_the_companys_zone,
     workbook_that_unpacks_to_too_much_is_refused,
+    workbook_that_claims_what_it_does_not_have_harms_nobody,
 );
 
 async fn csv_is_read_in_each_of_its_forms(server: Server) {
@@ -69,9 +71,62 @@ async fn times_without_an_offset_are_in_the_companys_zone(server: Server) {
     assert_eq!(times, ["2026-07-01T08:00:00.000Z", "2026-07-01T10:00:00.000Z"]);
 }
 
+/// A workbook with one name, in which a text is replaced by another, and which may have one more part.
+fn changed(from: &str, to: &str, more: Option<(&'static str, String)>) -> Vec<u8> {
+    let inline = "t=\"inlineStr\"";
+    let mut parts = parts(&[&[(inline, "<is><t>name</t></is>")], &[(inline, "<is><t>Lamp</t></is>")]]);
+    for (_, text) in &mut parts {
+        *text = text.replace(from, to);
+    }
+    parts.extend(more);
+    archive(&parts)
+}
+
 async fn workbook_that_unpacks_to_too_much_is_refused(server: Server) {
-    let texts = format!("<sst>{}</sst>", " ".repeat(49 << 20));
-    let bytes = archive(&[("xl/sharedStrings.xml", texts)]);
-    let message = upload(&server.admin(), "products", "x.xlsx", &bytes).await.invalid("file");
-    assert!(message.contains("too large"), "{message}");
+    let admin = server.admin();
+    let texts = format!("<sst>{}</sst>", format!("{}<si/>", " ".repeat(1 << 19)).repeat(98));
+    let long = format!("Lamp{}", "a".repeat(1 << 20));
+    for (bytes, problem) in [
+        (
+            changed("Lamp", "Lamp", Some(("xl/sharedStrings.xml", texts))),
+            "is too large when it is unpacked: save it as CSV",
+        ),
+        (changed("Lamp", &long, None), "has a text of more than 1048576 bytes"),
+        (changed("</Relationships>", &format!("<!--{long}--></Relationships>"), None), "has a text of more than"),
+    ] {
+        let message = upload(&admin, "products", "x.xlsx", &bytes).await.invalid("file");
+        assert!(message.starts_with(problem), "{message}");
+    }
+    assert_eq!((stored(&server).len(), pending_deletions(&server.state).await), (0, 0));
+}
+
+async fn workbook_that_claims_what_it_does_not_have_harms_nobody(server: Server) {
+    let admin = server.admin();
+    // Claims that nobody needs are not read.
+    for count in ["100000000000000", "9999999999999999999"] {
+        let texts = format!("<sst uniqueCount=\"{count}\"><si><t>x</t></si></sst>");
+        let bytes = changed("Lamp", "Lamp", Some(("xl/sharedStrings.xml", texts)));
+        assert_eq!(upload(&admin, "products", "x.xlsx", &bytes).await.created("import")["row_count"], 1);
+    }
+    for dimension in ["B9:A1", "A1:XFD99999999999", "ZZZZZZZZZZZZZZ1:A1"] {
+        let bytes = changed("<sheetData>", &format!("<dimension ref=\"{dimension}\"/><sheetData>"), None);
+        assert_eq!(upload(&admin, "products", "x.xlsx", &bytes).await.created("import")["row_count"], 1);
+    }
+    let files = stored(&server).len();
+    for (from, to) in [
+        ("A2", "ZZZZZZZZZZ2"),
+        ("A2", "A4294967297"),
+        ("A2", "A0"),
+        ("row r=\"2\"", "row r=\"4294967295\""),
+        ("row r=\"2\"", "row r=\"5000000000\""),
+        ("<is><t>Lamp</t></is>", "<is><t>&Lamp;</t></is>"),
+        ("t=\"inlineStr\"><is><t>Lamp</t></is>", "t=\"s\"><v>7</v>"),
+        ("worksheets/sheet1.xml\"", "../../../etc/passwd\""),
+        ("</sheetData></worksheet>", ""),
+    ] {
+        let message = upload(&admin, "products", "x.xlsx", &changed(from, to, None)).await.invalid("file");
+        assert!(message.starts_with("is no workbook in the format XLSX: "), "{to}: {message}");
+    }
+    assert_eq!((stored(&server).len(), pending_deletions(&server.state).await), (files, 0));
+    assert_eq!(files, 5);
 }

@@ -1,6 +1,7 @@
 //! `/imports` and `/imports/{id}/rows`.
 
 mod formats;
+mod keys;
 mod rehearsal;
 mod resume;
 mod rights;
@@ -95,6 +96,11 @@ async fn total(client: &Client, path: &str) -> i64 {
 
 /// A workbook with one sheet. A cell is the inside of its element: `<v>1</v>` or `<is><t>a</t></is>`, with attributes.
 fn workbook(rows: &[&[(&str, &str)]]) -> Vec<u8> {
+    archive(&parts(rows))
+}
+
+/// The parts of a workbook, each with its name.
+fn parts(rows: &[&[(&str, &str)]]) -> Vec<(&'static str, String)> {
     let mut sheet =
         String::from("<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>");
     for (row, cells) in rows.iter().enumerate() {
@@ -109,7 +115,7 @@ fn workbook(rows: &[&[(&str, &str)]]) -> Vec<u8> {
     let relations = "http://schemas.openxmlformats.org/package/2006/relationships";
     let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-    let parts = [
+    vec![
         (
             "[Content_Types].xml",
             "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>".into(),
@@ -139,8 +145,7 @@ fn workbook(rows: &[&[(&str, &str)]]) -> Vec<u8> {
             ),
         ),
         ("xl/worksheets/sheet1.xml", sheet),
-    ];
-    archive(&parts)
+    ]
 }
 
 /// A ZIP archive of stored parts.

@@ -128,7 +128,8 @@ impl<'c> Plan<'c> {
             false => Vec::new(),
         };
         let columns = columns(&import.columns);
-        let (plan, errors) = Plan::read(entry, &definitions, &columns, &import.mapping, import.match_by.as_deref());
+        let key = import.match_by.as_deref();
+        let (plan, errors) = Plan::read(context.caller(), entry, &definitions, &columns, &import.mapping, key);
         match errors.into_iter().next() {
             Some((field, problem)) => Err(Error::invalid(field, problem)),
             None => Ok(plan),
@@ -137,6 +138,7 @@ impl<'c> Plan<'c> {
 
     /// Reads a mapping, with every problem in it.
     pub(super) fn read(
+        caller: &Principal,
         entry: &'c Entry,
         definitions: &[Definition],
         columns: &[String],
@@ -184,7 +186,7 @@ impl<'c> Plan<'c> {
         }
         let mut plan = Plan { entry, targets, key: None };
         if let Some(name) = match_by {
-            match plan.find_key(name) {
+            match plan.find_key(caller, name) {
                 Ok(key) => plan.key = Some(key),
                 Err(problem) => errors.push(("match_by", problem)),
             }
@@ -192,10 +194,12 @@ impl<'c> Plan<'c> {
         (plan, errors)
     }
 
-    /// The field and the column of a key.
-    fn find_key(&self, name: &str) -> Result<(&'static FieldMeta, usize), String> {
-        let field = self.entry.field(name).ok_or_else(|| {
-            let hint = hint(name, self.fields().map(|(field, _)| field.name));
+    /// The field and the column of a key. A row tells whether a record has its value, therefore the caller must be
+    /// allowed to read the field.
+    fn find_key(&self, caller: &Principal, name: &str) -> Result<(&'static FieldMeta, usize), String> {
+        let may_read = |field: &&'static FieldMeta| self.entry.may_read_field(field, caller);
+        let field = self.entry.field(name).filter(may_read).ok_or_else(|| {
+            let hint = hint(name, self.fields().map(|(field, _)| field).filter(may_read).map(|field| field.name));
             format!("must be a field that a column is mapped to{hint}")
         })?;
         let is_key = matches!(
@@ -226,10 +230,10 @@ impl<'c> Plan<'c> {
         })
     }
 
-    /// The first mapped field whose values are unique.
-    pub(super) fn unique_field(&self) -> Option<&'static str> {
+    /// The first mapped field whose values are unique and that the caller may read.
+    pub(super) fn unique_field(&self, caller: &Principal) -> Option<&'static str> {
         let mut unique = self.fields().filter(|(field, _)| field.rules.contains(&Rule::Unique));
-        unique.find(|(field, _)| self.find_key(field.name).is_ok()).map(|(field, _)| field.name)
+        unique.find(|(field, _)| self.find_key(caller, field.name).is_ok()).map(|(field, _)| field.name)
     }
 
     /// Checks that the caller may create or change records of the resource.
@@ -254,6 +258,9 @@ impl<'c> Plan<'c> {
             if let Some(right) = field_access::missing_write_right(caller, field) {
                 problems.push(("mapping", format!("sets `{}`, which requires the permission `{right}`", field.name)));
             }
+        }
+        if let Some(Err(problem)) = self.key.map(|(field, _)| self.find_key(caller, field.name)) {
+            problems.push(("match_by", problem));
         }
         problems
     }

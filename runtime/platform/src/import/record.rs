@@ -221,12 +221,13 @@ impl Behaviour for Entity {
         };
         let mapping =
             mapping.unwrap_or_else(|| plan::automatic(context.caller(), entry, &definitions, &columns).into());
-        let (plan, errors) = plan::Plan::read(entry, &definitions, &columns, &mapping, match_by.as_deref());
+        let (plan, errors) =
+            plan::Plan::read(context.caller(), entry, &definitions, &columns, &mapping, match_by.as_deref());
         for (field, problem) in errors {
             draft.error_at(field, problem);
         }
         if before.is_none() && match_by.is_none() {
-            draft.model.match_by = Set(plan.unique_field().map(str::to_string));
+            draft.model.match_by = Set(plan.unique_field(context.caller()).map(str::to_string));
         }
         draft.model.mapping = Set(mapping);
         if before.is_some() {

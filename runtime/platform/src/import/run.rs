@@ -15,6 +15,9 @@ use super::record::{Model, REHEARSING, target};
 use super::{Imports, progress, stored_file};
 use crate::lease::{Claim, KEEP_INTERVAL};
 
+/// Bytes of texts after which a portion ends, whatever the number of its rows is.
+const PORTION_BYTES: usize = 8 << 20;
+
 /// Why the work on an import ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -104,12 +107,14 @@ fn format(import: &Model) -> Result<Format> {
 
 /// Sends the rows of a file in portions, until it ends or nobody receives them.
 fn read(path: &std::path::Path, format: Format, sender: &mpsc::Sender<Vec<Row>>) -> Result<(), String> {
-    let mut rows = Vec::with_capacity(PORTION_ROWS);
+    let (mut rows, mut bytes) = (Vec::with_capacity(PORTION_ROWS), 0);
     reader::read(path, format, &mut |row| {
+        bytes += row.bytes();
         rows.push(row);
-        if rows.len() < PORTION_ROWS {
+        if rows.len() < PORTION_ROWS && bytes < PORTION_BYTES {
             return ControlFlow::Continue(());
         }
+        bytes = 0;
         let portion = std::mem::replace(&mut rows, Vec::with_capacity(PORTION_ROWS));
         match sender.blocking_send(portion) {
             Ok(()) => ControlFlow::Continue(()),

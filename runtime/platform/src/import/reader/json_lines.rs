@@ -1,5 +1,6 @@
 //! Reader of NDJSON: one JSON object on each line.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -7,25 +8,25 @@ use std::path::Path;
 use charter_core::ops::{Body, RawJson};
 
 use super::text_source::TextSource;
-use super::{Cell, OnRow, Row, check_columns, text_cell};
+use super::{Cell, MAX_COLUMNS, MAX_ROW_BYTES, OnRow, Row, check_columns, text_cell, too_many_columns};
 
 /// Lines whose keys are the columns.
 const COLUMN_LINES: usize = 100;
 
-/// Maximum length of a line.
-const MAX_LINE_BYTES: u64 = 1 << 20;
-
 pub(super) fn read(path: &Path, on_row: OnRow<'_>) -> Result<Vec<String>, String> {
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
     let mut lines = 0;
     each_line(path, |number, line| {
         lines += 1;
         match Body::read(line, None) {
             Ok(body) => {
                 for (name, _) in &body.fields {
-                    if !names.iter().any(|known| known == name) {
+                    if known.insert(name.to_string()) {
                         names.push(name.to_string());
                     }
+                }
+                if names.len() > MAX_COLUMNS {
+                    return Err(too_many_columns(names.len()));
                 }
             }
             Err(_) if lines == 1 => return Err(format!("has no JSON object in line {number}")),
@@ -54,9 +55,9 @@ fn each_line(
     loop {
         line.clear();
         number += 1;
-        let length = source.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut line).map_err(problem)?;
-        if length as u64 > MAX_LINE_BYTES {
-            return Err(format!("has a line of more than {MAX_LINE_BYTES} bytes, line {number}"));
+        let length = source.by_ref().take(MAX_ROW_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(problem)?;
+        if length > MAX_ROW_BYTES {
+            return Err(format!("has a line of more than {MAX_ROW_BYTES} bytes, line {number}"));
         }
         if length == 0 {
             return Ok(());
@@ -113,5 +114,21 @@ mod tests {
         assert_eq!(rows[0].cells, Ok(vec![Cell::Text("a".into()), Cell::Text("1.50".into()), Cell::Empty]));
         assert_eq!(rows[1].cells, Ok(vec![Cell::Empty, Cell::Empty, Cell::Json("[\"x\"]".into())]));
         assert!(rows[2].cells.as_ref().unwrap_err().contains("JSON object"));
+    }
+
+    #[test]
+    fn lines_with_too_many_keys_are_refused_at_once() {
+        let line = |line: usize| {
+            let pairs: Vec<String> = (0..900).map(|key| format!("\"line {line} key {key}\":1")).collect();
+            format!("{{{}}}\n", pairs.join(","))
+        };
+        let text: String = (0..100).map(line).collect();
+        assert_eq!(read_bytes(text.as_bytes()).unwrap_err(), "has 900 columns; at most 250 are read");
+        // Few enough in each line, and too many together.
+        let text: String = (0..300).map(|key| format!("{{\"key {}\":1}}\n", key % 100)).collect();
+        assert_eq!(read_bytes(text.as_bytes()).unwrap().0.len(), 100);
+        let line = |line: usize| (0..60).map(|key| format!("\"{line} {key}\":1")).collect::<Vec<_>>().join(",");
+        let text: String = (0..5).map(|number| format!("{{{}}}\n", line(number))).collect();
+        assert_eq!(read_bytes(text.as_bytes()).unwrap_err(), "has 300 columns; at most 250 are read");
     }
 }

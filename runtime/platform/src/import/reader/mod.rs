@@ -16,6 +16,10 @@ pub(super) const MAX_ROWS: i64 = 500_000;
 pub(super) const MAX_COLUMNS: usize = 250;
 const MAX_NAME_CHARACTERS: usize = 255;
 
+/// Maximum length of a line of NDJSON, and of the texts in a row of a workbook, which can unpack to much more than the
+/// file has.
+const MAX_ROW_BYTES: usize = 1 << 20;
+
 /// Bytes at the beginning of a file by which its format is recognized.
 const HEAD_BYTES: usize = 8 << 10;
 
@@ -37,6 +41,15 @@ pub(super) enum Cell {
     Json(String),
 }
 
+impl Cell {
+    fn bytes(&self) -> usize {
+        match self {
+            Cell::Empty => 0,
+            Cell::Text(text) | Cell::Json(text) => text.len(),
+        }
+    }
+}
+
 /// One row that is not empty.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Row {
@@ -44,6 +57,13 @@ pub(super) struct Row {
     pub number: i64,
     /// One for each column, or the reason why the row cannot be read.
     pub cells: Result<Vec<Cell>, String>,
+}
+
+impl Row {
+    /// Bytes of its texts.
+    pub(super) fn bytes(&self) -> usize {
+        self.cells.iter().flatten().map(Cell::bytes).sum()
+    }
 }
 
 /// Receives the rows; a break ends the reading.
@@ -122,7 +142,7 @@ fn check_columns(mut names: Vec<String>) -> Result<Vec<String>, String> {
         return Err("is empty".into());
     }
     if names.len() > MAX_COLUMNS {
-        return Err(format!("has {} columns; at most {MAX_COLUMNS} are read", names.len()));
+        return Err(too_many_columns(names.len()));
     }
     let mut seen = HashSet::new();
     for (index, name) in names.iter().enumerate() {
@@ -140,6 +160,10 @@ fn check_columns(mut names: Vec<String>) -> Result<Vec<String>, String> {
         }
     }
     Ok(names)
+}
+
+fn too_many_columns(count: usize) -> String {
+    format!("has {count} columns; at most {MAX_COLUMNS} are read")
 }
 
 /// Brings the cells of a row to the number of columns. `None` for an empty row.
