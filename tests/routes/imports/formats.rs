@@ -85,7 +85,7 @@ fn changed(from: &str, to: &str, more: Option<(&'static str, String)>) -> Vec<u8
 async fn workbook_that_unpacks_to_too_much_is_refused(server: Server) {
     let admin = server.admin();
     let texts = format!("<sst>{}</sst>", format!("{}<si/>", " ".repeat(1 << 19)).repeat(98));
-    let long = format!("Lamp{}", "a".repeat(1 << 20));
+    let long = format!("Lamp{}", "a".repeat((1 << 20) + (1 << 16)));
     for (bytes, problem) in [
         (
             changed("Lamp", "Lamp", Some(("xl/sharedStrings.xml", texts))),

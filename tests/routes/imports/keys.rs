@@ -62,7 +62,7 @@ async fn by(client: &Client, field: &str) -> crate::support::Answer {
 /// Options of the selects in the panel that name the pin.
 async fn options(server: &Badges, user: &Value, import: &Value) -> usize {
     let mut panel = signed_in(server, user).await;
-    panel.get(&format!("/panel{}", path(import))).await.status(200).text.matches("value=\"pin\"").count()
+    panel.get(&path(import)).await.status(200).text.matches("value=\"pin\"").count()
 }
 
 async fn key_that_the_caller_may_not_read_is_refused_as_an_unknown_field(server: Badges) {
