@@ -91,6 +91,6 @@ async fn key_that_the_caller_may_not_read_is_refused_as_an_unknown_field(server:
     let theirs = by(&reading, "pin").await.created("import");
     assert!(by(&reading, "pinn").await.invalid("match_by").contains("pin"));
     // One for each of the two columns, and one more as a key.
-    assert_eq!(options(&server, &user, &import).await, 2);
+    assert_eq!(options(&server, &user, &import).await, 0);
     assert_eq!(options(&server, &reader, &theirs).await, 3);
 }

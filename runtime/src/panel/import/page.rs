@@ -239,7 +239,6 @@ async fn mapping_form(
     let columns: Vec<&str> = import["columns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mapped = |column: &str| import["mapping"][column].as_str().unwrap_or(IGNORED);
     let key = import["match_by"].as_str().unwrap_or_default();
-    let is_key = |name: &str| entry.field(name).is_some_and(|field| request.may_read_field(entry, field));
     Ok(html! {
         section .card {
             h2 { (text!("Columns")) }
@@ -264,7 +263,7 @@ async fn mapping_form(
                     label for="match_by" { (text!("Find existing records by")) }
                     select #match_by name="match_by" {
                         option value="" { (text!("Nothing: each row creates a record")) }
-                        @for (name, label) in fields.iter().filter(|(name, _)| is_key(name)) {
+                        @for (name, label) in fields.iter().filter(|(name, _)| !name.starts_with("cf.")) {
                             option value=(name) selected[name == key] { (label) }
                         }
                     }

@@ -71,7 +71,7 @@ impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
         let left = self.left.get().checked_sub(count as u64);
-        self.left.set(left.ok_or_else(|| io::Error::from(io::ErrorKind::FileTooLarge))?);
+        self.left.set(left.ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "it has too many parts"))?);
         Ok(count)
     }
 }
