@@ -1,4 +1,4 @@
-//! The parts beside the sheet: relations, the list of sheets, styles and shared texts.
+//! The parts of a workbook other than the sheet: relations, the list of sheets, styles and shared texts.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

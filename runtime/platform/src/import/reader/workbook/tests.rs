@@ -122,9 +122,9 @@ fn first_visible_sheet_is_found_wherever_it_is() {
         relation("s", "styles", "look.xml"),
     ];
     let parts = [
-        ("_rels/.rels", relations(&relation("r1", "officeDocument", "/book.xml"))),
-        ("book.xml", list),
-        ("_rels/book.xml.rels", relations(&all.concat())),
+        ("_rels/.rels", relations(&relation("r1", "officeDocument", "/main.xml"))),
+        ("main.xml", list),
+        ("_rels/main.xml.rels", relations(&all.concat())),
         ("old.xml", "<worksheet/>".into()),
         ("look.xml", "<styleSheet><cellXfs><xf numFmtId=\"14\"/></cellXfs></styleSheet>".into()),
         ("data\\new.xml", format!("<w:worksheet xmlns:w=\"m\"><w:sheetData>{rows}</w:sheetData></w:worksheet>")),

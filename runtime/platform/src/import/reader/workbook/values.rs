@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_of_dates_and_times_are_told_from_those_of_numbers() {
+    fn formats_of_dates_and_times_differ_from_those_of_numbers() {
         for code in ["dd.mm.yyyy", "[h]:mm:ss", "[$-407]d. mmmm", "hh:mm AM/PM", "\"on\" d", "YYYY", "[Red]m/d;@"] {
             assert!(is_time_format(code), "{code}");
         }

@@ -65,7 +65,7 @@ impl Element<'_> {
 }
 
 impl<'p> Xml<'p> {
-    /// The XML of a part that may have so many bytes, and no more than are left for all parts.
+    /// The XML of a part. `most` is the limit of its bytes, and `left` that of all parts together.
     pub(super) fn new(part: ZipFile<'p, BufReader<Source>>, most: u64, left: &'p mut u64) -> Xml<'p> {
         let mut reader = Reader::from_reader(Metered { part: BufReader::new(part), most, left, event: 0 });
         reader.config_mut().expand_empty_elements = true;
