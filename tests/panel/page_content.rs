@@ -12,6 +12,7 @@ on_both!(
     custom_fields_are_shown_in_the_history_and_on_a_deleted_record,
     errors_use_the_label_of_their_field,
     an_unknown_saved_view_is_an_error,
+    a_saved_view_that_cannot_be_applied_is_explained,
     default_columns_are_shown_if_no_known_column_is_chosen,
     required_fields_are_marked,
 );
@@ -90,6 +91,37 @@ async fn an_unknown_saved_view_is_an_error(server: Server) {
     for asked in ["view_id=77", "view_id=abc"] {
         panel.get(&format!("/products?{asked}")).await.status(422).says("view");
     }
+}
+
+async fn a_saved_view_that_cannot_be_applied_is_explained(server: Server) {
+    let client = server.admin();
+    client.post("/products", json!({ "name": "Lamp", "weight": 1 })).await.created("product");
+    let filter = json!({ "field": "tax_class.name", "predicate": "eq", "value": "Reduced" });
+    let view = json!({ "name": "Reduced ones", "entity_type": "products", "visibility": "system", "columns": ["name"], "filters": [filter] });
+    let view = client.post("/custom_views", view).await.created("custom_view");
+    let (reader, _) = server.user(&[], &["*"]).await;
+    let role = json!({ "abilities": ["products:read", "products:write", "custom_views:read", "custom_views:write"] });
+    client.put(&format!("/roles/{}", reader["role_ids"][0]), role).await.ok();
+    let mut panel = signed_in(&server, &reader).await;
+    let address = format!("/products?view_id={}", view["id"]);
+    let reason = "is on tax_classes, which requires the ability";
+    for more in ["", "&q[name_cont]=l", "&totals=1&columns=name,weight", "&tool=filter"] {
+        let page = panel.get(&format!("{address}{more}")).await;
+        page.status(422).says("<strong>The view</strong> filters by `tax_class.name_eq`").says(reason).says("Show all");
+        assert!(!page.text.contains(">Lamp<"), "{more}: no list without the condition");
+    }
+    let query = format!("view_id={}", view["id"]);
+    let export = panel.get(&format!("/products/export?format=csv&{query}")).await;
+    export.status(400).says(reason);
+    for step in ["delete", "edit"] {
+        let form = [("_all", "1"), ("_query", query.as_str()), ("_step", step)];
+        panel.submit("/products/bulk", &form).await.status(400).says(reason);
+    }
+    let copied = panel.submit("/products/views", &[("clone", &view["id"].to_string()), ("_query", "")]).await;
+    copied.status(422).says("The view was not saved").says(reason);
+    panel.get("/products").await.status(200).says("Reduced ones").says(">Lamp<");
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
+    admin.get(&address).await.status(200).says("Reduced ones");
 }
 
 async fn default_columns_are_shown_if_no_known_column_is_chosen(server: Server) {

@@ -115,6 +115,11 @@ async fn field_is_hidden_through_every_door_without_its_right(server: Gadgets) {
     world.other.get("/parts?q[gadget.cost_gt]=1").await.invalid("q[gadget.cost_gt]");
     let filters = r#"[{"field":"cost","predicate":"gt","value":1}]"#;
     world.other.list("/gadgets", &[("filters", filters)]).await.invalid("filters");
+    let filter = json!({ "field": "cost", "predicate": "gt", "value": 1 });
+    let view = json!({ "name": "Dear", "entity_type": "gadgets", "columns": ["name"], "filters": [filter], "visibility": "system" });
+    let view = world.admin.post("/custom_views", view).await.created("custom_view");
+    unknown(world.other.get(&format!("/gadgets?view_id={}", view["id"])).await.invalid("view_id"));
+    unknown(world.other.get(&format!("/gadgets/summary?view_id={}", view["id"])).await.invalid("view_id"));
     let view = json!({ "name": "Mine", "entity_type": "gadgets", "columns": ["cost"] });
     world.other.post("/custom_views", view).await.invalid("columns");
     // A sort by a field that the caller may not read is ignored, as one by any unknown field.

@@ -9,7 +9,8 @@ on_both!(
     cloned_view_is_a_personal_copy,
     system_view_can_be_cloned_by_any_user_who_sees_it,
     name_of_a_cloned_view_is_truncated_to_its_limit,
-    clone_omits_deleted_custom_fields,
+    clone_omits_columns_and_the_order_of_deleted_custom_fields,
+    clone_keeps_every_filter_or_is_refused,
     invisible_view_cannot_be_cloned,
 );
 
@@ -58,22 +59,40 @@ async fn name_of_a_cloned_view_is_truncated_to_its_limit(server: Server) {
     }
 }
 
-async fn clone_omits_deleted_custom_fields(server: Server) {
+async fn clone_omits_columns_and_the_order_of_deleted_custom_fields(server: Server) {
     let admin = server.admin();
     let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
     let definition = admin.post("/custom_fields", definition).await.created("custom_field");
-    let filters = json!([
-        { "field": "cf.power", "predicate": "gt", "value": 1 },
-        { "field": "name", "predicate": "cont", "value": "x" },
-    ]);
+    let filters = json!([{ "field": "name", "predicate": "cont", "value": "x" }]);
     let further = json!({ "columns": ["name", "cf.power"], "filters": filters, "sort_column": "cf.power" });
     let view = created(&admin, further).await;
     let only = created(&admin, json!({ "columns": ["cf.power"] })).await;
     admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
     let copy = admin.post(&format!("{}/clone", path(&view)), json!({})).await.created("custom_view");
     assert_eq!([&copy["columns"], &copy["sort_column"]], [&json!(["name"]), &Value::Null]);
-    assert_eq!(copy["filters"], json!([filters[1]]));
+    assert_eq!(copy["filters"], filters);
     admin.post(&format!("{}/clone", path(&only)), json!({})).await.invalid("columns");
+}
+
+async fn clone_keeps_every_filter_or_is_refused(server: Server) {
+    let admin = server.admin();
+    let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
+    let definition = admin.post("/custom_fields", definition).await.created("custom_field");
+    let filter = |field: &str, value: Value| json!({ "field": field, "predicate": "eq", "value": value });
+    let power =
+        json!({ "visibility": "system", "filters": [filter("name", json!("x")), filter("cf.power", json!(1))] });
+    let power = created(&admin, power).await;
+    let class = json!({ "visibility": "system", "filters": [filter("tax_class.name", json!("Reduced"))] });
+    let class = created(&admin, class).await;
+    admin.delete(&format!("/custom_fields/{}", definition["id"])).await.deleted();
+    let (_, reader) = server.user(&[], &["products:read", "custom_views:read", "custom_views:write"]).await;
+    let refused = reader.post(&format!("{}/clone", path(&power)), json!({})).await.invalid("filters");
+    assert!(refused.contains("unknown custom field `power`") && refused.ends_with("(filter 2)"), "{refused}");
+    let refused = reader.post(&format!("{}/clone", path(&class)), json!({})).await.invalid("filters");
+    assert_eq!(refused, "is on tax_classes, which requires the ability `tax_classes:read` (filter 1)");
+    assert_eq!(reader.get("/custom_views").await.ok()["meta"]["total"], 2, "there is no copy");
+    let copy = admin.post(&format!("{}/clone", path(&class)), json!({})).await.created("custom_view");
+    assert_eq!(copy["filters"], class["filters"]);
 }
 
 async fn invisible_view_cannot_be_cloned(server: Server) {

@@ -76,6 +76,11 @@ impl Filter {
         }
     }
 
+    /// The error message for a filter of a stored view with this problem.
+    pub fn problem(&self, problem: &str) -> String {
+        format!("filters by `{}_{}`: {problem}", self.field, self.predicate)
+    }
+
     /// The conditions of a filter with `some` or `none`.
     pub(super) fn parts(&self) -> Result<Vec<Filter>, String> {
         let shape =
@@ -214,8 +219,9 @@ impl SavedView {
     /// Merges the view into a request and returns the condition of its filters. The request's own sort, page size and
     /// `q` parameters with the same field and predicate override the view.
     ///
-    /// Filters on fields that no longer exist are left out, which keeps the view usable.
-    pub fn apply(&self, planner: Planner<'_>, request: &mut Request) -> Condition {
+    /// A filter that cannot be applied for this caller is an error under `view_id`: without it, the list would have more
+    /// records than the view.
+    pub fn apply(&self, planner: Planner<'_>, request: &mut Request, errors: &mut FieldErrors) -> Condition {
         if request.sort.is_none()
             && let Some(sort) = &self.sort
         {
@@ -232,7 +238,8 @@ impl SavedView {
             given.iter().any(same)
         };
         let filters = self.filters.iter().filter(|filter| !explicit(filter));
-        combine(filters, |filter| filter.condition(planner), |_, _| {})
+        let planned = |filter: &Filter| filter.condition(planner).map_err(|problem| filter.problem(&problem));
+        combine(filters, planned, |_, problem| errors.add("view_id", problem))
     }
 
     /// Sparse fieldset: the id and those columns of the view that still exist.

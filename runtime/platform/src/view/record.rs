@@ -12,8 +12,8 @@ use charter_core::meta::{FieldMeta, ResourceMeta};
 use charter_core::ops::consequences::{Consequence, DELETE, Effect, Subject, count_visible};
 use charter_core::ops::{Context, Draft, Route};
 use charter_core::query::{
-    Condition, Filter, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate,
-    Quantifier, Reads, read_filters, too_many_conditions, too_many_values,
+    Condition, MAX_BOUND_VALUES, MAX_CONDITIONS, MAX_LIST_ELEMENTS, MAX_VALUE_CHARACTERS, Predicate, Quantifier, Reads,
+    read_filters, too_many_conditions, too_many_values,
 };
 use charter_core::resource::Resource as _;
 use charter_core::suggest::hint;
@@ -275,10 +275,11 @@ impl Behaviour for Entity {
         Ok(())
     }
 
-    /// Creates a personal copy of a visible view. Columns, filters and sort order that are no longer valid are left
-    /// out.
+    /// Creates a personal copy of a visible view. Columns and a sort order that the caller may not use, or that no longer
+    /// exist, are left out. Such a filter is an error of [`Behaviour::check`], because a copy without it would show more
+    /// records than the view.
     async fn clone(context: &Context<'_>, view: &Model, draft: &mut Draft<Entity>) -> Result<()> {
-        let (mut columns, mut filters) = (list(Some(&view.columns)), view.filters.clone());
+        let mut columns = list(Some(&view.columns));
         let mut sort_column = view.sort_column.clone();
         if let Some(entry) = context.catalog().by_plural(&view.entity_type) {
             let validator = ViewValidator::of(context, entry).await?;
@@ -286,17 +287,13 @@ impl Behaviour for Entity {
             if columns.is_empty() {
                 draft.error(Column::Columns, "no longer exist: the copy would have no columns");
             }
-            if let Some(filters) = filters.as_array_mut() {
-                let read = |filter: &Json| serde_json::from_value::<Filter>(filter.clone()).ok();
-                filters.retain(|filter| read(filter).is_some_and(|filter| validator.filter(&filter).is_ok()));
-            }
             sort_column = sort_column.filter(|column| validator.sort_column(column).is_ok());
         }
         let name = format!("{} (Copy)", view.name);
         draft.model.name = Set(name.chars().take(MAX_NAME_CHARACTERS).collect());
         draft.model.entity_type = Set(view.entity_type.clone());
         draft.model.columns = Set(serde_json::json!(columns));
-        draft.model.filters = Set(filters);
+        draft.model.filters = Set(view.filters.clone());
         draft.model.sort_column = Set(sort_column);
         draft.model.sort_direction = Set(view.sort_direction.clone());
         draft.model.per_page = Set(view.per_page);

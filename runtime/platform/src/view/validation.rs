@@ -90,7 +90,8 @@ impl<'c> ViewValidator<'c> {
     }
 }
 
-/// Saved views that name columns, filters or sort columns which no longer exist. Lists ignore them silently.
+/// Saved views that name columns, filters or sort columns which no longer exist. Lists ignore such columns, and reject such
+/// filters.
 pub async fn stale_references(context: &Context<'_>) -> Result<Vec<StaleReference>> {
     let mut found = Vec::new();
     for view in Entity::find().all(context.db()).await? {
@@ -110,8 +111,7 @@ async fn problems(context: &Context<'_>, view: &Model) -> Result<Vec<String>> {
     let filters: Vec<Filter> = serde_json::from_value(view.filters.clone()).map_err(Error::internal)?;
     let mut problems: Vec<String> = columns.iter().filter_map(|column| validator.column(column).err()).collect();
     for filter in &filters {
-        let asked = format!("{}_{}", filter.field, filter.predicate);
-        problems.extend(validator.filter(filter).err().map(|problem| format!("filters by `{asked}`: {problem}")));
+        problems.extend(validator.filter(filter).err().map(|problem| filter.problem(&problem)));
     }
     problems.extend(view.sort_column.as_ref().and_then(|column| validator.sort_column(column).err()));
     Ok(problems)

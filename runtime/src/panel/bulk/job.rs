@@ -62,8 +62,8 @@ pub(crate) struct Progress {
     since: i64,
     /// The conditions of the saved view at the start.
     view_conditions: Value,
-    /// The first record of the saved view at the start, and the cursor after it. The cursor detects conditions that the
-    /// view ignores because their field was deleted.
+    /// The first record of the saved view at the start, and the cursor after it. The cursor detects conditions with
+    /// another meaning, because their custom field was replaced.
     view_start: Value,
     /// True if the saved view changed after the preview, which ends the job.
     #[serde(skip)]
@@ -144,13 +144,18 @@ impl BulkJob {
         Ok(response.json()?["custom_view"]["filters"].take())
     }
 
-    /// The current first record of the list's saved view and the cursor after it; null without a view.
+    /// The current first record of the list's saved view and the cursor after it; null without a view, and if the view
+    /// cannot be applied.
     async fn view_start(&self, request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Value> {
         if self.params.view_id.is_none() {
             return Ok(Value::Null);
         }
         let parameters = [("fields", "id"), ("per_page", "1"), ("cursor", "")];
-        let body = request.get_json(&self.list_path(target, "id", &parameters)).await?;
+        let response = request.get(&self.list_path(target, "id", &parameters)).await?;
+        if response.status == StatusCode::UNPROCESSABLE_ENTITY {
+            return Ok(Value::Null);
+        }
+        let body = response.json()?;
         Ok(json!([body[target.entry.meta.plural][0]["id"], body["meta"]["next_cursor"]]))
     }
 

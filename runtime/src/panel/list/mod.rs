@@ -201,6 +201,7 @@ impl ListPage<'_> {
                 let comparison = filter_form::predicate_label(predicate, column.kind);
                 html! { strong { (text!("{field} {comparison}", field = column.label, comparison = comparison)) } ":" }
             }
+            None if name == "view_id" => html! { strong { (text!("The view")) } },
             None => html! { code { (name) } },
         }
     }

@@ -198,7 +198,7 @@ impl PreparedList<'_> {
         planner.expand_defaults(&mut request);
         let summary = summary.map(|asked| planner.summary(&asked, &request, &mut errors));
         let view_condition = match &view {
-            Some(view) => view.apply(planner, &mut request),
+            Some(view) => view.apply(planner, &mut request, &mut errors),
             None => Condition::always(),
         };
         let filters_condition = match &request.filters {
