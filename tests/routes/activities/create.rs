@@ -190,6 +190,10 @@ async fn activity_participants_are_distinct_members(server: Server) {
     assert_eq!(refused(json!([{ "member_id": 999 }])).await, ["participants.0.member_id"]);
     assert_eq!(refused(json!([{ "member_id": ada }, { "mute": true }])).await, ["participants.1.member_id"]);
     assert_eq!(refused(json!([{ "member_id": ada }, { "member_id": ada }])).await, ["participants.1.member_id"]);
+    let twice =
+        json!({ "subject": "x", "participants": [{ "member_id": ada }, { "member_id": alan }, { "member_id": ada }] });
+    let twice = admin.post("/activities", twice).await;
+    assert_eq!(twice.invalid("participants.2.member_id"), "is in the list twice");
     assert_eq!(refused(json!([7])).await, ["participants.0"]);
     assert_eq!(refused(json!({ "member_id": ada })).await, ["participants"]);
     assert_eq!(admin.get("/activities").await.ok()["meta"]["total"], 1);

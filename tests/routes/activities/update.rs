@@ -119,6 +119,7 @@ async fn participant_without_id_is_matched_by_its_member(server: Server) {
     let twice = json!({ "participants": [{ "member_id": alan }, { "id": 1 }] });
     let answer = admin.put(&path(&activity), twice).await;
     assert_eq!(answer.invalid_fields(), ["participants.1.member_id"], "the first is not the one of that id");
+    assert_eq!(answer.invalid("participants.1.member_id"), "is in the list twice");
 }
 
 async fn outdated_participant_ids_in_an_update_are_ignored(server: Server) {

@@ -261,7 +261,7 @@ fn check_duplicates(
 ) -> Result<()> {
     for (fields, values) in unique_values(context, changes, by)? {
         if !seen_values.insert(values) {
-            unique::add_not_unique(&mut changes.errors, fields);
+            unique::add_repeated(&mut changes.errors, fields, by);
         }
     }
     Ok(())

@@ -144,7 +144,39 @@ pub fn add_not_unique(errors: &mut FieldErrors, fields: &[&'static str]) {
     }
 }
 
+/// Adds the error for an embedded record with the values of an earlier one in the same list, on the last field of the set that a
+/// client sets. `by` refers to the record that has the list, and clients do not see it.
+pub fn add_repeated(errors: &mut FieldErrors, fields: &[&'static str], by: &str) {
+    let own: Vec<&'static str> = fields.iter().copied().filter(|name| *name != by).collect();
+    match &own[..] {
+        [] => errors.add("id", "must be the only one in the list"),
+        [alone] => errors.add(*alone, "is in the list twice"),
+        [others @ .., last] => errors.add(*last, format!("is in the list twice together with {}", others.join(", "))),
+    }
+}
+
 /// The fields of a set, with their metadata.
 pub fn fields_of(entry: &Entry, set: UniqueMeta) -> Vec<&'static FieldMeta> {
     set.fields.iter().filter_map(|name| entry.field(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repeated_embedded_record_is_reported_on_a_field_of_the_client() {
+        for (fields, name, message) in [
+            (&["call_id"][..], "id", "must be the only one in the list"),
+            (&["call_id", "member_id"], "member_id", "is in the list twice"),
+            (&["member_id", "call_id"], "member_id", "is in the list twice"),
+            (&["code"], "code", "is in the list twice"),
+            (&["call_id", "day", "room", "seat"], "seat", "is in the list twice together with day, room"),
+        ] {
+            let mut errors = FieldErrors::default();
+            add_repeated(&mut errors, fields, "call_id");
+            let body = errors.into_result().expect_err("an error").body("");
+            assert_eq!(body["errors"], serde_json::json!({ name: [message] }));
+        }
+    }
 }
