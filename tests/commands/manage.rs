@@ -41,8 +41,21 @@ fn migrations_are_applied_undone_and_listed(program: Program) {
     assert_eq!(applied().iter().filter(|applied| !**applied).count(), 3);
     program.done(&["migrate", "up"]);
     assert_eq!(applied(), all);
-    program.done(&["migrate", "down", "--steps", "1000"]);
+    // Each change is listed in the order in which it was made, as text and as JSON.
+    let named = |row: &Value| row["name"].as_str().expect("a name").to_string();
+    let mut names: Vec<String> = program.list(&["migrate", "status"]).iter().map(named).collect();
+    names.reverse();
+    let last = program.list(&["migrate", "down", "--steps", "2"]);
+    assert_eq!(last, [json!({ "name": names[0], "applied": false }), json!({ "name": names[1], "applied": false })]);
+    let undone = program.done(&["migrate", "down", "--steps", "1000"]);
+    assert_eq!(undone, names[2..].iter().map(|name| format!("undone {name}\n")).collect::<String>());
     assert!(applied().iter().all(|applied| !applied));
+    names.reverse();
+    let made: Vec<Value> = names.iter().map(|name| json!({ "name": name, "applied": true })).collect();
+    assert_eq!(program.list(&["migrate", "up"]), made);
+    assert_eq!(program.list(&["migrate"]), Vec::<Value>::new(), "nothing is left to apply");
+    let before: Value = serde_json::from_str(&program.done(&["migrate", "--format", "json", "status"])).expect("JSON");
+    assert_eq!(before, json!(made), "the option also stands before the command");
     let text = program.done(&["migrate", "status"]);
     assert_eq!(text.lines().count(), all.len() + 1, "a header and a line for each: {text}");
 }
@@ -117,6 +130,10 @@ fn demo_data_is_added_only_once(program: Program) {
     assert!(out.contains("products: 0 added") && out.contains("members: 0 added"), "{out}");
     let out = program.done(&["seed", "demo", "--products", "45", "--members", "7"]);
     assert!(out.contains("products: 15 added"), "{out}");
+    let rows = program.list(&["seed", "demo", "--products", "46", "--members", "7"]);
+    let row = |resource: &str| rows.iter().find(|row| row["resource"] == resource).expect("a row");
+    assert_eq!(*row("products"), json!({ "resource": "products", "added": 1, "wanted": 46, "missing": null }));
+    assert_eq!([&row("activities")["missing"], &row("members")["added"]], [&json!("users"), &json!(0)]);
     // Activities need users as owners, which the output explains.
     let why = "activities: 0 added, 300 wanted; they refer to users, of which there are none yet\n";
     assert!(out.contains(why) && out.contains("stock_levels: 0 added, 800 wanted\n"), "{out}");

@@ -92,7 +92,7 @@ fn column_and_field(text: &str) -> Result<(String, String)> {
 }
 
 async fn report(state: &ServerState, matches: &ArgMatches, import: &Model, is_rehearsal: bool) -> Result<()> {
-    let is_json = matches.get_one::<String>("format").is_some_and(|format| format == "json");
+    let is_json = output::is_json(matches);
     let mut refused = Vec::new();
     let mut after = 0;
     loop {

@@ -21,19 +21,28 @@ pub(super) async fn run(app: &App, state: &Arc<ServerState>, matches: &ArgMatche
         Some(("down", matches)) => {
             let steps = matches.get_one::<u32>("steps").copied().unwrap_or(1);
             let lock = app.lock(state).await?;
-            let undone = app.migrate_by(state, Direction::Down(steps)).await?;
+            let mut undone = app.migrate_by(state, Direction::Down(steps)).await?;
             lock.release().await?;
-            print("undone", &undone)
+            // The last one is undone first.
+            undone.reverse();
+            print(matches, "undone", &undone)
         }
-        _ => {
+        up => {
+            let matches = up.map_or(matches, |(_, matches)| matches);
             let lock = app.lock(state).await?;
             let applied = app.migrate_up(state).await?;
             lock.release().await?;
-            print("applied", &applied)
+            print(matches, "applied", &applied)
         }
     }
 }
 
-fn print(verb: &str, migrations: &[String]) -> Result<()> {
+/// Prints the migrations that a command has changed, in the order of the changes.
+fn print(matches: &ArgMatches, verb: &str, migrations: &[String]) -> Result<()> {
+    if output::is_json(matches) {
+        let rows: Vec<_> =
+            migrations.iter().map(|name| json!({ "name": name, "applied": verb == "applied" })).collect();
+        return output::json(&rows);
+    }
     migrations.iter().try_for_each(|name| output::line(&format!("{verb} {name}")))
 }

@@ -141,8 +141,9 @@ pub fn command(app: &App) -> Command {
     let required = |name: &'static str, help: &'static str| Arg::new(name).long(name).required(true).help(help);
     let migrate = Command::new("migrate")
         .about("Apply or undo database migrations; without a command, apply all pending ones")
+        .arg(format.clone().global(true))
         .subcommand(Command::new("up").about("Apply all pending migrations (the default)"))
-        .subcommand(Command::new("status").about("List the migrations and whether each is applied").arg(format.clone()))
+        .subcommand(Command::new("status").about("List the migrations and whether each is applied"))
         .subcommand(
             Command::new("down").about("Undo the last applied migrations").arg(
                 Arg::new("steps")
@@ -224,13 +225,14 @@ pub fn command(app: &App) -> Command {
                 .about("List all routes with the abilities and permissions that they require")
                 .arg(format.clone()),
         )
-        .subcommand(openapi::command(format.default_value("json")));
+        .subcommand(openapi::command(format.clone().default_value("json")));
     if let Some(sample) = app.demo {
         let mut demo = Command::new("demo").about("Add realistic sample data; a second run adds only missing records");
         for (resource, default) in sample.counts {
             let help = format!("Number of {resource} [default: {default}]");
             demo = demo.arg(Arg::new(*resource).long(*resource).value_parser(clap::value_parser!(u64)).help(help));
         }
+        demo = demo.arg(format);
         command = command.subcommand(
             Command::new("seed").about("Fill the database with sample data").subcommand_required(true).subcommand(demo),
         );

@@ -29,9 +29,14 @@ pub(super) fn json(value: &(impl Serialize + ?Sized)) -> Result<()> {
     line(&escape_json(&serde_json::to_string_pretty(value).map_err(Error::internal)?))
 }
 
+/// True if a list is to be printed as JSON, by `--format`.
+pub(super) fn is_json(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("format").is_some_and(|format| format == "json")
+}
+
 /// Prints rows in the format of `--format`.
 pub(super) fn print(matches: &ArgMatches, columns: &[&str], rows: &[Value]) -> Result<()> {
-    if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
+    if is_json(matches) {
         return json(rows);
     }
     let text = |value: &Value| match value {

@@ -101,8 +101,9 @@ pub(super) async fn recount(state: &ServerState, matches: &ArgMatches) -> Result
     output::print(matches, &["table", "total"], &rows)
 }
 
-/// Fills the database with sample data.
+/// Fills the database with sample data. A line of text follows each resource, and JSON the last one.
 pub(super) async fn demo(sample: &Demo, state: &Arc<ServerState>, matches: &ArgMatches) -> Result<()> {
+    let mut rows = Vec::new();
     for (resource, default) in sample.counts {
         let wanted = matches.get_one::<u64>(resource).copied().unwrap_or(*default);
         let show = std::io::stderr().is_terminal();
@@ -117,11 +118,15 @@ pub(super) async fn demo(sample: &Demo, state: &Arc<ServerState>, matches: &ArgM
             eprintln!();
         }
         let missing = if added < wanted { missing_references(state, resource).await? } else { None };
+        if output::is_json(matches) {
+            rows.push(json!({ "resource": resource, "added": added, "wanted": wanted, "missing": missing }));
+            continue;
+        }
         let why =
             missing.map(|other| format!("; they refer to {other}, of which there are none yet")).unwrap_or_default();
         output::line(&format!("{resource}: {added} added, {wanted} wanted{why}"))?;
     }
-    Ok(())
+    if output::is_json(matches) { output::json(&rows) } else { Ok(()) }
 }
 
 /// The plural of a resource that the records of `resource` must refer to and that has no records.
