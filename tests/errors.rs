@@ -60,6 +60,8 @@ fn every_error_has_a_documented_code_and_every_code_an_error() {
         Error::InProgress,
         Error::PreconditionFailed,
         Error::PayloadTooLarge(1),
+        Error::FileTooLarge(1),
+        Error::FieldsTooLarge(1),
         Error::UnsupportedMediaType("Send it as JSON."),
         Error::LinkInvalid,
         Error::LinkExpired,

@@ -149,6 +149,10 @@ pub enum Error {
     PreconditionFailed,
     /// 413: the body is over the limit, given in bytes.
     PayloadTooLarge(usize),
+    /// 413: the file in a body is over its limit, given in bytes.
+    FileTooLarge(u64),
+    /// 413: the fields of an upload, without its file, are over their limit, given in bytes.
+    FieldsTooLarge(u64),
     /// 415: the media type or encoding of the body is not supported; how to send it instead.
     UnsupportedMediaType(&'static str),
     /// 416: the file ends before the requested range; its length in bytes.
@@ -290,7 +294,7 @@ impl Error {
             Error::ActionRefused(_) => "action_refused",
             Error::InProgress => "in_progress",
             Error::PreconditionFailed => "precondition_failed",
-            Error::PayloadTooLarge(_) => "payload_too_large",
+            Error::PayloadTooLarge(_) | Error::FileTooLarge(_) | Error::FieldsTooLarge(_) => "payload_too_large",
             Error::UnsupportedMediaType(_) => "unsupported_media_type",
             Error::Invalid(_) => "validation_failed",
             Error::RateLimited(_) => "rate_limited",
@@ -334,6 +338,8 @@ impl Error {
             Error::InProgress => "Another request with the same Idempotency-Key is in progress.".into(),
             Error::PreconditionFailed => "The record has another version than the request expects.".into(),
             Error::PayloadTooLarge(limit) => format!("The body is larger than {limit} bytes."),
+            Error::FileTooLarge(limit) => format!("The file is larger than {limit} bytes."),
+            Error::FieldsTooLarge(limit) => format!("The fields of the form are larger than {limit} bytes in all."),
             Error::UnsupportedMediaType(advice) => (*advice).into(),
             Error::RateLimited(seconds) => format!("Too many requests. Try again in {seconds} seconds."),
             Error::Invalid(errors) => {

@@ -11,7 +11,7 @@ use super::{english, number_pattern, pattern, response_schema};
 use charter_core::catalog::{Catalog, Entry};
 use charter_core::meta::{Access, DefaultValue, FieldMeta, Kind, Rule, Shown};
 use charter_core::ops::action::rule::first_state;
-use charter_core::ops::input::embedded;
+use charter_core::ops::input::{self, embedded};
 use charter_core::query::MAX_LIST_ELEMENTS;
 
 /// Name of the schema of a boolean as text.
@@ -262,8 +262,7 @@ fn text(field: &FieldMeta, write: Write) -> Node {
     if !field.nullable && !is_assigned {
         schema.set("minLength", 1);
     }
-    // A required text must not be blank, and neither must a number.
-    if field.required || !field.sequence.is_empty() && !is_assigned {
+    if input::refuses_blank(field) && !is_assigned {
         schema.set("pattern", pattern::NOT_BLANK);
     }
     for rule in field.rules {

@@ -21,7 +21,8 @@ async fn upload_is_limited_to_20_mib(server: Server) {
     // Bytes that repeatedly look like the start of a boundary.
     let bytes: Vec<u8> = b"\r\n------of-the-test".iter().copied().cycle().take(MOST + 1).collect();
     let form = Form::default().on(&member).file("large.bin", &bytes);
-    form.send(&server.admin()).await.refused(413, "payload_too_large");
+    let refused = form.send(&server.admin()).await.refused(413, "payload_too_large");
+    assert_eq!(refused["message"], "The file is larger than 20971520 bytes.");
     assert!(stored(&server).is_empty(), "{:?}", stored(&server));
     let form = Form::default().file("large.bin", &bytes[..MOST]).on(&member);
     let attachment = form.send(&server.admin()).await.created("attachment");
@@ -44,6 +45,7 @@ async fn upload_with_a_too_large_content_length_is_refused_before_its_body(serve
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("the server answers");
     assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("payload_too_large"), "{answer}");
+    assert!(answer.contains("The file is larger than 20971520 bytes."), "{answer}");
 }
 
 /// Headers of a PNG with 60,000 × 60,000 pixels, and of a GIF and a WebP with their maximum size.

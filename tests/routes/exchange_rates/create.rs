@@ -11,6 +11,7 @@ on_both!(
     inverse_rate_is_one_divided_by_the_rate_rounded_half_even,
     given_inverse_rate_is_stored,
     exchange_rate_defaults_to_source_manual_and_effect_now,
+    origin_of_an_exchange_rate_is_not_blank,
     exchange_rate_times_accept_any_offset_and_are_returned_in_utc,
     exchange_rate_requires_both_codes_and_the_rate,
     exchange_rate_codes_must_be_existing_currencies,
@@ -97,6 +98,24 @@ async fn exchange_rate_defaults_to_source_manual_and_effect_now(server: Server) 
     let rate = created(&admin, with(pair("GBP", "EUR", "2"), given)).await;
     assert_eq!([&rate["source"], &rate["effective_at"]], ["ecb", "2020-01-01T00:00:00+00:00"]);
     assert_eq!(rate["expires_at"], "2021-01-01T00:00:00+00:00");
+}
+
+async fn origin_of_an_exchange_rate_is_not_blank(server: Server) {
+    let admin = server.admin();
+    let path = format!("/exchange_rates/{}", created(&admin, pair("GBP", "EUR", "1.17")).await["id"]);
+    let definition = json!({ "entity_type": "products", "name": "power", "field_type": "integer" });
+    let definition = admin.post("/custom_fields", definition).await.created("custom_field");
+    for blank in ["", " ", "\t\n"] {
+        assert_eq!(
+            refused(&admin, with(pair("GBP", "EUR", "1.2"), json!({ "source": blank })), "source").await,
+            "must not be blank"
+        );
+        let changed = admin.put(&path, json!({ "source": blank })).await;
+        assert_eq!(changed.invalid("source"), "must not be blank");
+        let label = admin.put(&format!("/custom_fields/{}", definition["id"]), json!({ "label": blank })).await;
+        assert_eq!(label.invalid("label"), "must not be blank");
+    }
+    assert_eq!(admin.get(&path).await.record("exchange_rate")["source"], "manual");
 }
 
 async fn exchange_rate_times_accept_any_offset_and_are_returned_in_utc(server: Server) {

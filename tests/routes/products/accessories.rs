@@ -116,9 +116,26 @@ async fn accessory_quantity_has_one_decimal_place_and_is_not_negative(server: Se
 async fn product_of_an_accessory_comes_from_the_path(server: Server) {
     let admin = server.admin();
     let (lamp, bulb) = (created(&admin, "Lamp", json!({})).await, created(&admin, "Bulb", json!({})).await);
-    let body = json!({ "product_id": bulb["id"], "accessory_product_id": bulb["id"] });
-    let accessory = admin.post(&under(&lamp), body).await.created("accessory");
-    assert_eq!(accessory["product_id"], lamp["id"]);
+    let body = |product: Value| json!({ "product_id": product, "accessory_product_id": bulb["id"] });
+    let said = format!("must be {}, as in the path", lamp["id"]);
+    for other in [&bulb["id"], &json!(999)] {
+        assert_eq!(admin.post(&under(&lamp), body(other.clone())).await.invalid("product_id"), said);
+    }
+    let operations = json!({ "operations": [{ "method": "create", "accessory": body(bulb["id"].clone()) }] });
+    let refused = admin.post(&format!("{}/bulk", under(&lamp)), operations).await;
+    assert_eq!(refused.invalid("operations.0.product_id"), said);
+    let both = admin.post(&under(&lamp), json!({ "product_id": bulb["id"], "quantity": "x" })).await.invalid_fields();
+    assert_eq!(both, ["accessory_product_id", "product_id", "quantity"]);
+    for same in [json!(null), lamp["id"].clone(), lamp["id"].to_string().into()] {
+        let accessory = admin.post(&under(&lamp), body(same)).await.created("accessory");
+        assert_eq!(accessory["product_id"], lamp["id"]);
+        let path = format!("{}/{}", under(&lamp), accessory["id"]);
+        // An update refuses another product as well, and takes back what was read.
+        let moved = admin.put(&path, json!({ "product_id": bulb["id"] })).await;
+        assert_eq!(moved.invalid("product_id"), "cannot be changed");
+        assert_eq!(admin.put(&path, accessory.clone()).await.record("accessory"), accessory);
+        admin.delete(&path).await.deleted();
+    }
     admin.post("/products/999/accessories", json!({ "nope": 1 })).await.refused(404, "not_found");
     admin.get("/products/x/accessories").await.refused(404, "not_found");
 }

@@ -126,6 +126,9 @@ async fn clients_cannot_set_the_internal_fields_of_a_webhook(server: Server) {
         let body = json!({ "url": "https://example.com/", "events": ["*"], field: "2026-01-01T00:00:00Z" });
         let answer = admin.post("/webhooks", body).await;
         assert_eq!(answer.status, 422, "{field}: {}", answer.text);
+        if field == "secret" {
+            assert_eq!(answer.invalid("secret"), "cannot be set: the server makes it");
+        }
     }
     let body = json!({ "url": "https://example.com/", "events": ["*"], "failing_since": "2026-01-01T00:00:00Z" });
     assert_eq!(admin.post("/webhooks", body).await.created("webhook")["failing_since"], Value::Null);

@@ -63,8 +63,8 @@ pub(crate) struct ReceivedFile {
 /// computed only on request, because it costs time.
 ///
 /// # Errors
-/// [`Error::UnsupportedMediaType`] for another media type; [`Error::PayloadTooLarge`] as soon as the file exceeds its
-/// limit; [`Error::RequestTimeout`] if no bytes arrive for `idle_timeout`; [`Error::Malformed`] if the body ends early.
+/// [`Error::UnsupportedMediaType`] for another media type; [`Error::FileTooLarge`] as soon as the file exceeds its
+/// limit; [`Error::FieldsTooLarge`] likewise; [`Error::RequestTimeout`] if no bytes arrive for `idle_timeout`; [`Error::Malformed`] if the body ends early.
 pub(crate) async fn read(
     storage: &Storage,
     upload: Upload<'_>,
@@ -77,7 +77,7 @@ pub(crate) async fn read(
         _ => Error::UnsupportedMediaType("Send the body as `multipart/form-data`."),
     })?;
     if upload.length.is_some_and(|length| length > expected.max_file_bytes + MAX_TOTAL_FIELD_BYTES) {
-        return Err(Error::PayloadTooLarge(expected.max_file_bytes as usize));
+        return Err(Error::FileTooLarge(expected.max_file_bytes));
     }
     let budget = Arc::new(AtomicUsize::new(0));
     let paced = PacedBody {
@@ -166,7 +166,7 @@ impl<'u> Parts<'u> {
         let mut spool = storage.receive().await?;
         while let Some(bytes) = self.chunk(part).await? {
             if spool.size() + bytes.len() as u64 > self.max_file_bytes {
-                return Err(Error::PayloadTooLarge(self.max_file_bytes as usize));
+                return Err(Error::FileTooLarge(self.max_file_bytes));
             }
             if let Some(digest) = &mut digest {
                 digest.update(&bytes);
@@ -186,7 +186,7 @@ impl<'u> Parts<'u> {
         while let Some(bytes) = self.chunk(part).await? {
             self.field_bytes += bytes.len() as u64;
             if self.field_bytes > MAX_TOTAL_FIELD_BYTES {
-                return Err(Error::PayloadTooLarge(MAX_TOTAL_FIELD_BYTES as usize));
+                return Err(Error::FieldsTooLarge(MAX_TOTAL_FIELD_BYTES));
             }
             fits &= text.len() + bytes.len() <= MAX_FIELD_BYTES;
             if fits {

@@ -150,7 +150,7 @@ pub async fn import_file(context: &Context<'_>, path: &Path, new: NewImport) -> 
     let named = |error: std::io::Error| Error::internal(format!("{}: {error}", path.display()));
     let mut file = std::fs::File::open(path).map_err(named)?;
     if file.metadata().map_err(named)?.len() > MAX_FILE_BYTES {
-        return Err(Error::PayloadTooLarge(MAX_FILE_BYTES as usize));
+        return Err(Error::FileTooLarge(MAX_FILE_BYTES));
     }
     let mut spool = context.state().extension::<Storage>()?.receive().await?;
     let mut digest = Sha256::new();

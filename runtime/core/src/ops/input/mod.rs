@@ -9,6 +9,7 @@ pub mod computed_fields;
 pub mod custom_fields;
 pub mod embedded;
 pub mod expressions;
+mod field_value;
 mod included;
 pub mod json_field;
 pub mod references;
@@ -17,13 +18,14 @@ pub mod rules;
 pub mod unique;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use sea_orm::Value;
 
 use self::body::{Body, RawJson};
 use self::changeset::{Changes, stored};
 use self::custom_fields::merge;
+use self::field_value::{is_empty, json, read_ids};
+pub use self::field_value::{read_field, read_value_of, refuses_blank};
 use crate::catalog::{Catalog, Entry};
 use crate::custom_field::Definition;
 use crate::error::{Error, FieldErrors, Result};
@@ -31,7 +33,7 @@ use crate::field_type::{self, null};
 use crate::meta::{Access, DefaultValue, FieldMeta, Kind};
 use crate::ops::Context;
 use crate::ops::records::rounded;
-use crate::query::{MAX_LIST_ELEMENTS, read_value};
+use crate::query::read_value;
 use crate::suggest::hint;
 
 /// Reads a body into changes and adds errors to `changes.errors`.
@@ -60,9 +62,11 @@ pub fn read(
         let Some(field) = entry.field(name).filter(|f| is_known(f)) else {
             if name == entry.meta.name {
                 changes.errors.add(name.clone(), "must be an object");
-            } else if !(included::is_as_shown(entry, name, &raw)
-                || changes.before.is_some() && is_revealed(entry, name))
-            {
+            } else if is_revealed(entry, name) {
+                if changes.before.is_none() && !matches!(raw, RawJson::Null) {
+                    changes.errors.add(name.clone(), "cannot be set: the server makes it");
+                }
+            } else if !included::is_as_shown(entry, name, &raw) {
                 let names = || entry.meta.fields.iter().filter(|f| is_writable(f)).map(|f| f.name);
                 let hint = included::hint(entry, name).unwrap_or_else(|| hint(name, names()));
                 changes
@@ -194,151 +198,6 @@ fn default_value(field: &FieldMeta, context: &Context<'_>) -> Result<Option<Valu
     Ok(Some(value))
 }
 
-/// Reads the value of a field. Returns every error of a list's elements.
-pub fn read_field(field: &FieldMeta, raw: &RawJson<'_>) -> Result<Value, Vec<String>> {
-    let list = match (field.kind, raw) {
-        (Kind::StringList { max }, raw) if !is_empty(raw) => {
-            read_list(raw, |element| match text(element, Some(max))? {
-                // Blank elements are refused, not dropped.
-                Value::String(Some(text)) if text.trim().is_empty() => Err("must not be blank".into()),
-                Value::String(Some(text)) => Ok(serde_json::Value::String(text)),
-                _ => Err("must be a string".into()),
-            })?
-        }
-        (Kind::RefList { .. }, raw) if !is_empty(raw) => without_duplicates(read_ids(raw)?),
-        _ => return read_one(field, raw).map_err(|problem| vec![problem]),
-    };
-    check_value_rules(field, &list).map_err(|problem| vec![problem])?;
-    Ok(list)
-}
-
-/// Validates a value that a hook set like one of a client.
-pub fn read_value_of(field: &FieldMeta, value: &Value) -> Result<Value, String> {
-    if *value == value.as_null() {
-        return if field.nullable { Ok(value.clone()) } else { Err("must not be null".into()) };
-    }
-    // An optional text that is not nullable may be empty, for example one that a hook composes.
-    if matches!(value, Value::String(Some(text)) if text.is_empty()) && !field.nullable && !field.required {
-        return Ok(value.clone());
-    }
-    // The rules of a secret apply to the client's value, which a hook replaces by its hash.
-    let field = &FieldMeta { rules: if field.access == Access::Secret { &[] } else { field.rules }, ..*field };
-    let text = match value {
-        Value::Bool(Some(value)) => value.to_string(),
-        Value::Int(Some(number)) => number.to_string(),
-        Value::BigInt(Some(number)) => number.to_string(),
-        Value::Decimal(Some(number)) => number.to_string(),
-        Value::String(Some(text)) => text.clone(),
-        Value::Json(Some(json)) if field.kind == Kind::CustomFields => {
-            return if json.is_object() { Ok(value.clone()) } else { Err("must be an object".into()) };
-        }
-        Value::Json(Some(json)) => {
-            return read_field(field, &RawJson::Nested(&json.to_string())).map_err(|problems| problems.join("; "));
-        }
-        value => field_type::text(value).ok_or("is of another type")?,
-    };
-    read_field(field, &RawJson::Text(text.into())).map_err(|problems| problems.join("; "))
-}
-
-fn read_one(field: &FieldMeta, raw: &RawJson<'_>) -> Result<Value, String> {
-    if is_empty(raw) {
-        return match field.kind {
-            Kind::StringList { .. } | Kind::RefList { .. } => {
-                let empty = json(serde_json::Value::Array(Vec::new()));
-                check_value_rules(field, &empty).map(|()| empty)
-            }
-            _ if field.nullable => Ok(null(field.kind)),
-            // `""` clears a JSON list like any list.
-            Kind::Json if field.default == DefaultValue::Literal("[]") => {
-                Ok(json(serde_json::Value::Array(Vec::new())))
-            }
-            _ => Err("must not be blank".into()),
-        };
-    }
-    let value = match field.kind {
-        Kind::String { max } => text(raw, Some(max))?,
-        Kind::Text => text(raw, None)?,
-        Kind::StringList { .. } | Kind::RefList { .. } => return Err("must be a list".into()),
-        Kind::Json => match raw {
-            RawJson::Nested(text) => json(json_field::read(text)?),
-            _ => return Err("must be an object or a list".into()),
-        },
-        // Truncated to the stored precision first, so that the rules see the value that is stored.
-        kind => super::records::rounded(kind, read_value(kind, raw.scalar()?)?),
-    };
-    if (field.required || !field.sequence.is_empty())
-        && let Value::String(Some(text)) = &value
-        && text.trim().is_empty()
-    {
-        return Err("must not be blank".into());
-    }
-    check_value_rules(field, &value)?;
-    Ok(value)
-}
-
-fn is_empty(raw: &RawJson<'_>) -> bool {
-    matches!(raw, RawJson::Text(text) if text.is_empty())
-}
-
-fn check_value_rules(field: &FieldMeta, value: &Value) -> Result<(), String> {
-    field.rules.iter().try_for_each(|rule| super::input::rules::check_value(*rule, field.kind, value))
-}
-
-fn text(raw: &RawJson<'_>, max: Option<u32>) -> Result<Value, String> {
-    let RawJson::Text(text) = raw else { return Err(raw.not_text().into()) };
-    if let Some(max) = max
-        && text.chars().count() > max as usize
-    {
-        return Err(match max {
-            1 => "must be one character".into(),
-            max => format!("must have at most {max} characters"),
-        });
-    }
-    read_value(Kind::Text, text)
-}
-
-/// Reads a list. Each error names the position of its element.
-fn read_list(
-    raw: &RawJson<'_>,
-    read: impl Fn(&RawJson<'_>) -> Result<serde_json::Value, String>,
-) -> Result<Value, Vec<String>> {
-    let elements = match raw {
-        RawJson::Nested(text) => serde_json::from_str::<Vec<&serde_json::value::RawValue>>(text).ok(),
-        _ => None,
-    };
-    let Some(elements) = elements else { return Err(vec!["must be a list".into()]) };
-    if elements.len() > MAX_LIST_ELEMENTS {
-        return Err(vec![format!("must have at most {MAX_LIST_ELEMENTS} elements")]);
-    }
-    let (mut list, mut problems) = (Vec::with_capacity(elements.len()), Vec::new());
-    for (index, raw) in elements.iter().enumerate() {
-        match read(&RawJson::read(raw)) {
-            Ok(element) => list.push(element),
-            Err(problem) => problems.push(format!("{problem} (element {})", index + 1)),
-        }
-    }
-    if problems.is_empty() { Ok(json(list.into())) } else { Err(problems) }
-}
-
-/// Reads a list of ids.
-fn read_ids(raw: &RawJson<'_>) -> Result<Value, Vec<String>> {
-    read_list(raw, |element| match read_value(Kind::BigInt, element.scalar()?)? {
-        Value::BigInt(Some(id)) => Ok(serde_json::Value::from(id)),
-        _ => Err("must be an id".into()),
-    })
-}
-
-/// Removes repeated ids.
-fn without_duplicates(mut list: Value) -> Value {
-    if let Value::Json(Some(list)) = &mut list
-        && let Some(ids) = list.as_array_mut()
-    {
-        let mut seen = HashSet::new();
-        ids.retain(|id| seen.insert(id.as_i64()));
-    }
-    list
-}
-
 fn read_custom_fields(
     field: &FieldMeta,
     raw: &RawJson<'_>,
@@ -367,10 +226,6 @@ fn read_custom_fields(
     changes.errors.merge(errors);
     changes.set(field.name, json(merged.into()));
     Ok(())
-}
-
-fn json(value: serde_json::Value) -> Value {
-    Value::Json(Some(Box::new(value)))
 }
 
 /// Reads the parameters of an action, in the order of its fields, with their defaults. Adds errors to `errors`.

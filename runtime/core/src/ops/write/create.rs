@@ -47,8 +47,11 @@ pub async fn read(
     field_access::check_writes(context, &mut changes, None).await?;
     check_first_state(&mut changes);
     if let (Some(parent), Some(id)) = (entry.meta.under, under) {
-        // The parent in the path overrides the body.
-        changes.set(parent.field, Value::from(id));
+        let in_path = Value::from(id);
+        if changes.get(parent.field).is_some_and(|sent| *sent != in_path) {
+            changes.errors.add(parent.field, format!("must be {id}, as in the path"));
+        }
+        changes.set(parent.field, in_path);
     }
     Ok(changes)
 }
