@@ -14,6 +14,7 @@ use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
 use crate::panel::list::params::ListParams;
 use crate::panel::list::{filter_form, related_columns};
+use crate::panel::record::protection;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::url;
@@ -268,6 +269,11 @@ impl Progress {
 fn rejection_reason(meta: &ResourceMeta, error: &Value) -> String {
     let problems = labels::field_problems(meta, &error["errors"]);
     let text = match problems.is_empty() {
+        // The message names the record, so that each would have its own reason.
+        true if error["code"] == "frozen" => {
+            let because = meta.frozen.map(protection::because).unwrap_or_default();
+            because.trim_end_matches('.').to_string()
+        }
         true => {
             let text = error["message"].as_str().map_or_else(|| text!("The request failed."), message);
             text.trim_end_matches('.').to_string()

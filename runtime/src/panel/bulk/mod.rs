@@ -6,6 +6,8 @@ mod job;
 mod missing;
 mod preview;
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 use salvo::http::StatusCode;
@@ -13,15 +15,17 @@ use serde_json::{Value, json};
 
 use crate::language::{message, text};
 use crate::panel::confirmation::undo;
-use crate::panel::display_name;
+use crate::panel::display_name::DisplayNames;
 use crate::panel::format::labels;
 use crate::panel::list::{export, filter_form};
+use crate::panel::record::protection;
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
 use crate::server::Response;
 use change::Change;
 use charter_core::error::{Error, Result};
+use charter_core::ops::protection::Protection;
 use charter_core::query::{Pair, decode};
 use charter_model::reserved::EXPORT_PAGE;
 use edit_field::EditableField;
@@ -259,13 +263,22 @@ impl BulkRequest<'_> {
         let problem = response.problem();
         let record = |name: &str| {
             let index: Option<usize> = name.strip_prefix("operations.")?.split('.').next()?.parse().ok();
-            index.and_then(|index| ids.get(index))
+            index.and_then(|index| ids.get(index)).copied()
+        };
+        let entry = self.target.entry;
+        let refused: BTreeSet<i64> = problem.errors.keys().filter_map(|name| record(name)).collect();
+        let names = DisplayNames::load_for_ids(self.request, entry, &refused).await?;
+        let protections = protection::of_records(self.request, entry, refused).await?;
+        let reason = |id: Option<i64>, messages: &[String]| match id.and_then(|id| protections.get(&id)) {
+            Some(Protection::Frozen(condition)) => protection::because(condition),
+            _ => labels::messages(messages),
         };
         let content = html! {
             div .problem role="alert" {
                 p { strong { (text!("Nothing was changed.")) } @if problem.errors.is_empty() { " " (message(&problem.message)) } }
                 ul { @for (name, messages) in &problem.errors {
-                    li { @if let Some(id) = record(name) { a href=(self.target.record(*id).path()) { (display_name::unnamed(self.target.entry.meta, *id)) } ": " } (labels::messages(messages)) }
+                    @let id = record(name);
+                    li { @if let Some(id) = id { a href=(self.target.record(id).path()) { (names.get_or_unnamed(entry.meta, id)) } ": " } (reason(id, messages)) }
                 } }
             }
             p { a .button href=(self.return_path) { (text!("Back to the list")) } }

@@ -22,6 +22,7 @@ use charter_core::error::{Error, Result};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeTarget};
 use charter_core::ops::RouteOperation;
 use charter_core::ops::consequences::consequences;
+use charter_core::ops::protection::Protection;
 use charter_core::query::Pair;
 use charter_platform::auth::account_mail;
 
@@ -94,6 +95,13 @@ pub(crate) fn refusal(entry: &Entry, action: &ActionMeta, record: &Value) -> Opt
     let listed = record.get(allowed_actions(entry)?)?.as_array()?;
     let this = listed.iter().find(|one| one["action"] == action.name)?;
     this["why"].as_str().map(message)
+}
+
+/// Returns true if the rule `access.write` keeps the record of an action from the user. [`refusal`] tells it for an action that
+/// `can` lists. A frozen record runs an action that leaves it as it is.
+pub(crate) fn is_protected(entry: &Entry, action: &ActionMeta, protection: Option<Protection>) -> bool {
+    let is_listed = action.rule.is_some() && allowed_actions(entry).is_some();
+    protection == Some(Protection::Rule) && action.method != ActionMethod::Get && !is_listed
 }
 
 /// The button of an action that is not allowed, with the reason.

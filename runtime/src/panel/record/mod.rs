@@ -13,9 +13,9 @@ pub(super) mod form_merge;
 mod form_roundtrip;
 pub(super) mod form_save;
 pub(super) mod form_snapshot;
-pub(super) mod frozen;
 pub(super) mod history;
 pub(super) mod input;
+pub(super) mod protection;
 mod related;
 
 use maud::{Markup, html};
@@ -37,6 +37,7 @@ use charter_core::catalog::Entry;
 use charter_core::custom_field;
 use charter_core::error::Result;
 use charter_core::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
+use charter_core::ops::protection::Protection;
 
 /// Actions with a button in the page header. The menu contains the others, unless it would contain only one.
 const MAX_HEADER_ACTIONS: usize = 3;
@@ -63,11 +64,11 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
     let name = display_name::of(entry, &record);
     let version = response.etag().unwrap_or_default().to_string();
-    let frozen = frozen::condition(request, target).await?;
+    let protection = protection::of(request, target).await?;
     let parents = display_name::parent_breadcrumbs(request, target).await?;
     let content = html! {
-        (header(request, target, parents, &name, &record, (&version, frozen.is_some())))
-        (frozen::notice(frozen))
+        (header(request, target, parents, &name, &record, (&version, protection)))
+        (protection::notice(entry.meta, protection))
         // Scripts list the records that the user opened last.
         div .columns data-record=(name) data-kind=(labels::singular(entry.meta)) {
             div .main-column {
@@ -80,7 +81,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
                 (related::render(request, target, &record).await?)
             }
             div .side-column {
-                (attachments::render(request, target).await?)
+                (attachments::render(request, target, protection).await?)
                 (chart::deliveries(request, target).await?)
                 (history::render_recent(request, target).await?)
             }
@@ -136,14 +137,15 @@ fn header(
     mut breadcrumbs: Vec<(String, String)>,
     name: &str,
     record: &Value,
-    (version, is_frozen): (&str, bool),
+    (version, protection): (&str, Option<Protection>),
 ) -> Markup {
     let entry = target.entry;
     let may_change = request.may_change_record(entry, record);
-    let may = |operation| may_change && !is_frozen && request.may(entry, operation);
+    let may = |operation| may_change && protection.is_none() && request.may(entry, operation);
     let is_offered = |action: &'static ActionMeta| {
         // An action that creates another record does not change this one.
         (may_change || matches!(action.output, ActionOutput::Created))
+            && !action::is_protected(entry, action, protection)
             && action::may_run(request, target, action)
             && !action::is_shown_inline(action)
             && !action::is_done(action, record)
