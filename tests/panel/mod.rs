@@ -32,6 +32,7 @@ mod peek;
 mod permissions;
 mod phone;
 mod pictures;
+mod plain_forms;
 mod protected_records;
 mod reachability;
 mod records;

@@ -133,8 +133,9 @@ async fn form_question_and_cell_of_a_frozen_record_are_refused(server: Bills) {
     panel.get("/bills/4/cell?field=name").await.status(404);
     panel.get("/bills/2/cell?field=name").await.status(200);
     // The saved cell freezes its record, and its row offers nothing any more.
-    let version = server.admin().get("/bills/2").await.header("etag").to_string();
-    let form = [("_field", "status"), ("status", "paid"), ("_version", version.as_str()), ("_back", "/bills")];
+    let current = server.admin().get("/bills/2").await;
+    let version = current.header("etag").expect("a version");
+    let form = [("_field", "status"), ("status", "paid"), ("_version", version), ("_back", "/bills")];
     let saved = panel.submit("/bills/2/cell", &form).await;
     assert!(!saved.status(200).text.contains("data-field"), "{}", saved.text);
     panel.get("/bills/2/edit").await.status(409).says("This record is frozen");
@@ -142,7 +143,7 @@ async fn form_question_and_cell_of_a_frozen_record_are_refused(server: Bills) {
 
 async fn bulk_change_of_a_frozen_record_names_it_and_the_reason_once(server: Bills) {
     let mut panel = administrator(&server).await;
-    let change = [("_step", "apply"), ("_field", "name"), ("value", "Other")];
+    let change = [("_step", "apply"), ("_field", "name"), ("name", "Other")];
     let page = panel.submit("/bills/bulk", &[&[("id", "1"), ("id", "4")][..], &change].concat()).await;
     page.says("<a href=\"/bills/4\">A paid bill</a>: This record is frozen, because");
     assert!(!page.text.contains("is refused") && !page.text.contains("Bill 4"), "{}", page.text);

@@ -304,6 +304,8 @@ async fn administrator_unlinks_an_identity(server: Server) {
     let user = create_user(&server, "ada@example.com").await;
     let path = format!("/users/{}/unlink_identity", user["id"]);
     server.admin().post(&path, json!({})).await.status(409);
+    let mut admin = super::signed_in(&server, &json!({ "id": 1 })).await;
+    admin.get(&format!("/users/{}", user["id"])).await.status(200).says(&path);
     let (mut panel, page) = provider.sign_in(&server).await;
     is_signed_in(&page);
     server.able(&["users:update"]).await.post(&path, json!({})).await.status(403);

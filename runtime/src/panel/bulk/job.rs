@@ -12,9 +12,9 @@ use crate::panel::confirmation::undo;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
+use crate::panel::format::rule_words;
 use crate::panel::list::params::ListParams;
 use crate::panel::list::{filter_form, related_columns};
-use crate::panel::record::protection;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::url;
@@ -266,12 +266,12 @@ impl Progress {
 }
 
 /// The error of an operation, in the words of the API.
-fn rejection_reason(meta: &ResourceMeta, error: &Value) -> String {
+fn rejection_reason(meta: &'static ResourceMeta, error: &Value) -> String {
     let problems = labels::field_problems(meta, &error["errors"]);
     let text = match problems.is_empty() {
         // The message names the record, so that each would have its own reason.
         true if error["code"] == "frozen" => {
-            let because = meta.frozen.map(protection::because).unwrap_or_default();
+            let because = meta.frozen.map(|frozen| rule_words::because_frozen(meta, frozen)).unwrap_or_default();
             because.trim_end_matches('.').to_string()
         }
         true => {

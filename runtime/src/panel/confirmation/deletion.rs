@@ -12,7 +12,7 @@ use crate::panel::record;
 use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::panel::{layout, url};
+use crate::panel::{import, layout, url};
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
@@ -87,6 +87,9 @@ fn happens(entry: &Entry, noun: &str, name: &str) -> String {
 
 /// The way back after a deletion.
 pub(in crate::panel) fn afterwards(entry: &Entry) -> String {
+    if import::is_import(entry) {
+        return text!("The file and the report are deleted. The records stay, and the import can no longer be undone.");
+    }
     match entry.meta.soft_delete {
         true => text!("It is removed from all lists, and can be restored."),
         false => text!("This cannot be undone."),

@@ -33,6 +33,8 @@ pub(crate) struct RecordForm<'f> {
     pub definitions: Vec<Definition>,
     /// The values, as the API returns or accepts them.
     pub record: Value,
+    /// The name of the record as it is stored; none if the values are.
+    pub stored_name: Option<String>,
     pub display_names: DisplayNames,
     pub problem: Option<Problem>,
     /// The `ETag` of the edited record.
@@ -180,6 +182,7 @@ impl<'f> RecordForm<'f> {
             target,
             definitions,
             record,
+            stored_name: None,
             problem: None,
             version: None,
             notice: None,
@@ -199,7 +202,10 @@ impl<'f> RecordForm<'f> {
         let title = match (is_new, entry.meta.singleton) {
             (true, _) => text!("New {record}", record = labels::singular(entry.meta)),
             (_, true) => labels::plural(entry.meta),
-            _ => text!("Edit {name}", name = display_name::of(entry, &self.record)),
+            _ => {
+                let name = self.stored_name.clone().unwrap_or_else(|| display_name::of(entry, &self.record));
+                text!("Edit {name}", name = name)
+            }
         };
         let mut breadcrumbs = self.parents.clone();
         if !entry.meta.singleton {
@@ -211,7 +217,7 @@ impl<'f> RecordForm<'f> {
         let content = html! {
             (layout::header(&breadcrumbs, &html! { (title) }, &html! {}))
             (protection::notice(entry.meta, self.protection))
-            @if let Some(notice) = &self.notice { div .notice role="alert" { (notice) } }
+            @if let Some(notice) = &self.notice { div .notice role="alert" tabindex="-1" data-focus { (notice) } }
             @if let Some(problem) = &self.problem { (self.render_summary(problem)) }
             form .record method="post" action=(action) data-form data-unsaved[self.is_unsaved] data-begin[is_new && self.problem.is_none()] novalidate {
                 (layout::csrf_input(self.request))

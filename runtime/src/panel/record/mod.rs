@@ -21,12 +21,12 @@ mod related;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::language::{self, message, text};
+use crate::language::{self, text};
 use crate::panel::confirmation::deletion;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
-use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
+use crate::panel::format::{labels, rule_words};
 use crate::panel::list::{self, trash};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
@@ -157,8 +157,10 @@ fn header(
         Some(_) => url::with_back(&path, &request.raw.path_and_query()),
         None => path,
     };
-    let offered: Vec<&'static ActionMeta> =
+    let mut offered: Vec<&'static ActionMeta> =
         entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record && is_offered(action)).collect();
+    // Those that the state of the record allows come first.
+    offered.sort_by_key(|action| action::refusal(entry, action, record).is_some());
     let (first, others) =
         offered.split_at(if offered.len() <= MAX_HEADER_ACTIONS + 1 { offered.len() } else { MAX_HEADER_ACTIONS });
     let button = |action: &'static ActionMeta| match action::refusal(entry, action, record) {
@@ -244,12 +246,13 @@ pub(super) fn error_page(
     let problem = response.problem();
     let summary = match response.status.as_u16() {
         412 => text!("Somebody else changed this record. Reload it and try again."),
-        _ => message(&problem.message),
+        _ => rule_words::refusal(target.entry.meta, &problem.message),
     };
     let content = html! {
         (layout::header(&[(target.collection(), labels::plural(target.entry.meta))], &html! { (title) }, &html! {}))
         div .problem role="alert" {
-            p { (summary) }
+            // The summary of a request that is not valid repeats its first error, with the name of the field.
+            @if problem.errors.is_empty() { p { (summary) } }
             ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (labels::messages(messages)) } } }
         }
         p { a .button href=(target.path()) { (text!("Back")) } }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 
 use crate::language::{message, text};
+use crate::panel::format::rule_words::because_frozen;
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use charter_core::catalog::Entry;
@@ -60,29 +61,24 @@ pub(in crate::panel) fn not_creatable() -> Error {
 }
 
 /// The answer to a request for the form or the question of a change.
-pub(in crate::panel) fn error(meta: &ResourceMeta, protection: Protection) -> Error {
+pub(in crate::panel) fn error(meta: &'static ResourceMeta, protection: Protection) -> Error {
     match protection {
         Protection::Frozen(condition) => Error::Frozen(reason(meta, condition)),
         Protection::Rule => Error::Forbidden(message(NOT_CHANGEABLE)),
     }
 }
 
-/// `This record is frozen, because status = closed.`
-pub(in crate::panel) fn because(condition: &str) -> String {
-    text!("This record is frozen, because {condition}.", condition = condition)
-}
-
 /// The reason why a record is frozen, and what that means. Triggers keep its totals up to date all the same.
-pub(in crate::panel) fn reason(meta: &ResourceMeta, condition: &str) -> String {
+fn reason(meta: &'static ResourceMeta, condition: &'static str) -> String {
     let effect = match meta.fields.iter().any(|field| field.rollup.is_some()) {
         true => text!("Its own fields no longer change; its totals follow the records that they count."),
         false => text!("Its fields no longer change."),
     };
-    format!("{} {effect}", because(condition))
+    format!("{} {effect}", because_frozen(meta, condition))
 }
 
 /// The reason, above the fields; nothing for a record that is not frozen.
-pub(super) fn notice(meta: &ResourceMeta, protection: Option<Protection>) -> Markup {
+pub(super) fn notice(meta: &'static ResourceMeta, protection: Option<Protection>) -> Markup {
     html! {
         @if let Some(Protection::Frozen(condition)) = protection { div .notice role="status" { (reason(meta, condition)) } }
     }
