@@ -52,6 +52,7 @@ mod styles;
 mod totals;
 mod trash;
 mod undo;
+mod uploads;
 
 use serde_json::{Value, json};
 

@@ -16,17 +16,15 @@ on_both!(
 
 async fn title_in_a_reference_is_the_record_that_has_it_alone(server: Server) {
     let admin = server.admin();
-    for name in ["Video 1", "Video 10", "Twice", "Twice"] {
+    for name in ["Video 1", "Video 10"] {
         admin.post("/product_groups", json!({ "name": name })).await.created("product_group");
     }
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
     panel.submit("/products", &[("name", "Lamp"), ("product_group_id", " video 1 ")]).await.status(303);
     assert_eq!(admin.get("/products/1").await.record("product")["product_group_id"], 1);
-    for (title, words) in [
-        ("Video", "No product group is called Video."),
-        ("Twice", "Several Product groups are called Twice."),
-        ("Nowhere", "No product group is called Nowhere."),
-    ] {
+    for (title, words) in
+        [("Video", "No product group is called Video."), ("Nowhere", "No product group is called Nowhere.")]
+    {
         let refused = panel.submit("/products/1", &[("name", "Lamp"), ("product_group_id", title)]).await;
         refused.status(422).says(words);
     }
@@ -73,7 +71,9 @@ async fn rejected_form_is_titled_with_the_stored_record(server: Server) {
 
 async fn notice_of_a_form_gets_the_focus(server: Server) {
     let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
-    let page = panel.post("/product_groups", &[("name", "Written at length"), ("_token", "0")]).await;
+    let token = panel.token().await;
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.post("/product_groups", &[("name", "Written at length"), ("_token", &token)]).await;
     page.status(409).says("<div class=\"notice\" role=\"alert\" tabindex=\"-1\" data-focus>");
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{admin, signed_in};
 use crate::routes::attachments::attach;
-use crate::support::{Browser, Bucket, Server, on_both};
+use crate::support::{Bucket, Server, on_both};
 
 on_both!(
     attachments_are_counted_and_paged,
@@ -21,7 +21,6 @@ on_both!(
     references_are_searched_while_typing_and_participants_are_rows,
     child_records_are_added_and_removed_on_the_page_of_their_parent,
     attachments_are_uploaded_shown_and_removed,
-    refused_upload_is_explained_and_the_stored_files_are_one_press_away,
     a_record_is_created_by_keyboard_alone,
     timestamps_have_the_time_zone_of_the_settings,
     saving_an_untouched_form_changes_nothing,
@@ -168,37 +167,6 @@ async fn attachments_are_uploaded_shown_and_removed(server: Server) {
     assert_eq!(server.admin().get("/members/1/attachments").await.ok()["meta"]["total"], 2);
     std::fs::remove_dir_all(&folder).expect("the folder goes");
     browser.is_clean();
-}
-
-/// Drops files of these names and sizes on the page.
-fn drop_files(browser: &mut Browser, files: &[(&str, usize)]) {
-    browser.run(&format!(
-        "const dropped = new DataTransfer();
-         for (const [name, size] of {}) dropped.items.add(new File([new Uint8Array(size)], name));
-         document.querySelector('[data-upload]')
-           .dispatchEvent(new DragEvent('drop', {{ dataTransfer: dropped, bubbles: true, cancelable: true }})); 1",
-        json!(files)
-    ));
-}
-
-async fn refused_upload_is_explained_and_the_stored_files_are_one_press_away(server: Server) {
-    server.admin().post("/members", json!({ "name": "Ada" })).await.created("member");
-    let mut browser = admin(&server).await;
-    browser.open("/members/1");
-    drop_files(&mut browser, &[("large.bin", (20 << 20) + 1), ("small.bin", 9)]);
-    browser.until("document.querySelector('[data-progress] a')");
-    let progress = browser.text("[data-progress]");
-    assert!(
-        progress.contains("large.bin: the file is too large") && progress.contains("small.bin: done"),
-        "{progress}"
-    );
-    browser.follow("[data-progress] a");
-    assert_eq!(browser.run("document.querySelectorAll('.files li').length"), 1);
-    server.sql("DELETE FROM user_sessions").await;
-    drop_files(&mut browser, &[("small.bin", 9)]);
-    browser.until("document.querySelector('[data-progress] .error')");
-    let progress = browser.text("[data-progress]");
-    assert!(progress.contains("small.bin: your session has ended; sign in again"), "{progress}");
 }
 
 async fn attachments_are_counted_and_paged(server: Server) {
