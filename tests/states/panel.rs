@@ -28,7 +28,7 @@ async fn page_of_a_record_offers_its_transitions_and_gives_the_reasons_of_the_ot
         page.says(&button);
         assert!(!page.text.contains(&offered(&name.to_lowercase())), "{}", page.text);
     }
-    // What the state allows comes first.
+    // The allowed one comes first.
     let (head, _) = page.text.split_once("<summary>More</summary>").expect("a menu");
     let (allowed, refused) = (head.find(&offered("wait")), head.find("aria-disabled=\"true\""));
     assert!(allowed.is_some() && allowed < refused, "{head}");
