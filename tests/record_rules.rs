@@ -281,10 +281,10 @@ async fn panel_shows_why_a_record_is_frozen(server: Bookings) {
     let page = panel.get(&open).await;
     assert!(page.status(200).text.contains(&edit(&open)) && !page.text.contains("is frozen"), "{}", page.text);
     let page = panel.get(&frozen).await;
-    page.status(200).says("This record is frozen, because status = closed. Its fields no longer change.");
+    page.status(200).says("This record is frozen, because Status is Closed. Its fields no longer change.");
     for missing in [edit(&frozen), delete(&frozen)] {
         assert!(!page.text.contains(&missing), "{missing}");
-        panel.get(&missing).await.status(409).says("This record is frozen, because status = closed.");
+        panel.get(&missing).await.status(409).says("This record is frozen, because Status is Closed.");
     }
 }
 

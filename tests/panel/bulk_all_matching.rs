@@ -9,6 +9,7 @@ use crate::support::{Server, on_both};
 on_both!(
     rejected_records_are_reported_and_the_others_are_changed,
     records_created_meanwhile_are_unaffected_and_deleted_ones_are_skipped,
+    stopped_operation_shows_what_is_done_and_can_be_undone,
     invalid_conditions_change_nothing,
     a_list_with_another_sort_order_is_processed_completely,
     changing_the_saved_view_ends_a_bulk_operation,
@@ -18,6 +19,7 @@ on_both!(
 on_both!(
     browser:
     all_matching_records_are_changed_in_batches,
+    stop_during_a_batch_ends_the_operation_after_it,
 );
 
 async fn bulks(server: &Server, count: usize) {
@@ -151,6 +153,37 @@ async fn records_created_meanwhile_are_unaffected_and_deleted_ones_are_skipped(s
     // Sending a page twice has no further effect.
     step(&mut admin, "apply-delete", &[("_progress", &known)]).await.status(200).says("Back to the list");
     assert_eq!(total(&server, "").await, 2);
+}
+
+async fn stopped_operation_shows_what_is_done_and_can_be_undone(server: Server) {
+    bulks(&server, 150).await;
+    let mut admin = signed_in(&server, &json!({ "id": 1 })).await;
+    let shown = step(&mut admin, "delete", &[]).await;
+    let first = step(&mut admin, "apply-delete", &[("_progress", &progress(&shown))]).await;
+    first.status(200).says("data-continue").says("name=\"_stop\"");
+    let stopped = step(&mut admin, "apply-delete", &[("_progress", &progress(&first)), ("_stop", "1")]).await;
+    stopped.status(200).says("<h1>Stopped</h1>").says("100 products were deleted").says("Back to the list");
+    assert!(!stopped.text.contains("data-continue"), "{}", stopped.text);
+    assert_eq!(total(&server, "").await, 51);
+    let undo = super::undo::offer(&stopped.text).expect("an offer");
+    admin.submit("/panel/undo", &[("_undo", &undo), ("_back", "/products")]).await.says("100 products were set back.");
+    assert_eq!(total(&server, "").await, 151);
+}
+
+/// The press arrives while the batch is under way, whose page is then the last one.
+async fn stop_during_a_batch_ends_the_operation_after_it(server: Server) {
+    bulks(&server, 230).await;
+    let mut browser = admin(&server).await;
+    browser.open("/products?q[name_cont]=bulk&sort=-name");
+    browser.press("[name=_all]");
+    browser.follow("[data-bulk] [value=delete]");
+    // The next page takes it for the press of the page before.
+    browser.run("sessionStorage.setItem('stopping', 'yes'); 1");
+    browser.run("window.leaving = true; document.querySelector('main form .danger').click(); 1");
+    browser.until("!window.leaving && document.querySelector('h1').innerText === 'Stopped'");
+    browser.sees("100 products were deleted");
+    assert_eq!(total(&server, "").await, 131);
+    browser.is_clean();
 }
 
 async fn invalid_conditions_change_nothing(server: Server) {

@@ -17,6 +17,7 @@ on_both!(
     soft_deletion_says_what_is_hidden_with_the_record,
     deactivation_says_how_many_sessions_tokens_and_webhooks_end,
     numbers_that_the_caller_may_not_know_are_not_shown,
+    subjects_of_one_resource_have_the_labels_of_their_references,
     deleted_role_says_how_many_users_lose_it,
     deleted_webhook_says_how_many_deliveries_are_dropped,
     second_rotation_says_that_the_first_secret_ends_at_once,
@@ -69,6 +70,18 @@ async fn child_record_is_deleted_only_after_a_page_that_asks(server: Server) {
     assert_eq!(done.status(303).header("location"), "/products/1");
     assert_eq!(client.get("/products/1/accessories").await.ok()["meta"]["total"], 0);
     panel.get(path).await.status(404);
+}
+
+async fn subjects_of_one_resource_have_the_labels_of_their_references(server: Server) {
+    let client = server.admin();
+    for name in ["Lamp", "Bulb"] {
+        product(&client, name).await;
+    }
+    client.post("/products/1/accessories", json!({ "accessory_product_id": 2 })).await.created("accessory");
+    client.post("/products/2/accessories", json!({ "accessory_product_id": 1 })).await.created("accessory");
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let page = panel.get("/products/1/delete").await;
+    page.status(200).says("1 accessory (Product)").says("1 accessory (Accessory product)");
 }
 
 async fn attachment_is_deleted_only_after_a_page_that_asks(server: Server) {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::{CookieClient, signed_in};
 use crate::routes::attachments::{Form, content_type};
 use crate::support::{Server, on_both};
@@ -11,6 +13,9 @@ on_both!(
     refused_file_and_mapping_are_explained,
     upload_needs_the_token_of_the_session,
     import_is_offered_to_those_who_may_create,
+    buttons_of_the_page_send_the_mapping_that_it_shows,
+    file_that_the_panel_exported_is_understood_in_its_language,
+    import_is_deleted_only_after_a_page_that_asks,
 );
 
 /// The page to which a redirect leads.
@@ -105,4 +110,87 @@ async fn import_is_offered_to_those_who_may_create(server: Server) {
     let mut panel = signed_in(&server, &writer).await;
     assert!(!panel.get("/products").await.text.contains("/imports/new"));
     panel.get("/imports/new").await.status(403);
+}
+
+async fn buttons_of_the_page_send_the_mapping_that_it_shows(server: Server) {
+    let (user, _) = server.user(&[], &["*"]).await;
+    let mut panel = signed_in(&server, &user).await;
+    let sent = upload(&mut panel, "products", "Name,Number,On\nTrap,IMP-901,false\n").await;
+    let (path, page) = followed(&mut panel, sent).await;
+    for action in ["rehearse", "run"] {
+        assert!(page.contains(&format!("<button form=\"mapping\" name=\"_next\" value=\"{action}\">")), "{page}");
+        assert!(!page.contains(&format!("action=\"{path}/{action}\"")), "{page}");
+    }
+    assert!(page.contains("id=\"mapping\"") && page.contains("data-form"), "{page}");
+    assert!(page.contains("data-ignored>Number, On<"), "{page}");
+    let plan = [("column.0", "name"), ("column.1", "sku"), ("column.2", "is_active"), ("match_by", "")];
+    let rehearsed = panel.submit(&format!("{path}/mapping"), &[&plan[..], &[("_next", "rehearse")]].concat()).await;
+    assert_eq!(rehearsed.status(303).header("location"), path);
+    let page = settled(&mut panel, &path).await;
+    assert_eq!(count(&page, "created_count"), "1", "{page}");
+    assert!(page.contains("<option value=\"sku\" selected>SKU</option>") && !page.contains("data-ignored"), "{page}");
+    // A question comes before the run, which follows the mapping that was on the page.
+    let plan = [("column.0", "name"), ("column.1", "barcode"), ("column.2", "is_active"), ("match_by", "")];
+    let asked = panel.submit(&format!("{path}/mapping"), &[&plan[..], &[("_next", "run")]].concat()).await;
+    assert_eq!(asked.status(303).header("location"), format!("{path}/run"));
+    panel
+        .get(&format!("{path}/run"))
+        .await
+        .status(200)
+        .says(">articles.csv</a>")
+        .says("Records are created and changed.");
+    panel.submit(&format!("{path}/run"), &[]).await.status(303);
+    settled(&mut panel, &path).await;
+    let product = server.admin().get("/products/1").await.record("product");
+    assert_eq!((&product["sku"], &product["barcode"]), (&Value::Null, &"IMP-901".into()));
+    assert_eq!(product["is_active"], false);
+}
+
+async fn file_that_the_panel_exported_is_understood_in_its_language(server: Server) {
+    let client = server.admin();
+    client.post("/product_groups", json!({ "name": "Light" })).await.created("product_group");
+    let product = json!({
+        "name": "Lamp", "product_type": "loss_and_damage", "is_active": false, "stock_method": 2, "product_group_id": 1,
+    });
+    client.post("/products", product).await.created("product");
+    for language in ["en", "de"] {
+        let mut panel = signed_in(&server, &json!({ "id": 1 })).await.with("accept-language", Some(language));
+        let columns = "id,name,product_type,is_active,stock_method,product_group_name,sku";
+        let file = panel.get(&format!("/products/export?columns={columns}&format=csv&values=labels")).await;
+        let sent = upload(&mut panel, "products", &file.status(200).text).await;
+        let (path, page) = followed(&mut panel, sent).await;
+        assert!(!page.contains("data-ignored"), "{language} {}: {page}", file.text);
+        let import = client.get(&path).await.record("import");
+        let targets =
+            import["mapping"].as_object().expect("a mapping").values().map(|name| name.as_str().expect("a name"));
+        let mut targets: Vec<&str> = targets.collect();
+        targets.sort_unstable();
+        let all = ["id", "is_active", "name", "product_group_id", "product_type", "sku", "stock_method"];
+        assert_eq!(targets, all, "{language}");
+        client.put(&path, json!({ "match_by": "id" })).await.ok();
+        let mut english = panel.with("accept-language", None);
+        english.submit(&format!("{path}/rehearse"), &[]).await.status(303);
+        let page = settled(&mut english, &path).await;
+        assert_eq!(
+            (count(&page, "unchanged_count"), count(&page, "refused_count")),
+            ("1".into(), "0".into()),
+            "{page}"
+        );
+    }
+}
+
+async fn import_is_deleted_only_after_a_page_that_asks(server: Server) {
+    let mut panel = signed_in(&server, &json!({ "id": 1 })).await;
+    let sent = upload(&mut panel, "products", "Name\nLamp\n").await;
+    let (path, page) = followed(&mut panel, sent).await;
+    let question = format!("{path}/delete");
+    assert!(
+        page.contains(&format!("href=\"{question}\"")) && !page.contains(&format!("action=\"{question}\"")),
+        "{page}"
+    );
+    let page = panel.get(&question).await;
+    page.status(200).says("Delete articles.csv?").says("The file and the report are deleted.");
+    assert_eq!(server.admin().get("/imports").await.ok()["meta"]["total"], 1);
+    panel.submit(&question, &[]).await.status(303);
+    assert_eq!(server.admin().get("/imports").await.ok()["meta"]["total"], 0);
 }

@@ -32,6 +32,8 @@ mod peek;
 mod permissions;
 mod phone;
 mod pictures;
+mod plain_forms;
+mod protected_records;
 mod reachability;
 mod records;
 mod reference_picker;
@@ -50,6 +52,7 @@ mod styles;
 mod totals;
 mod trash;
 mod undo;
+mod uploads;
 
 use serde_json::{Value, json};
 

@@ -10,6 +10,7 @@ on_both!(
     rows_of_a_list_are_cards_of_two_lines,
     targets_are_at_least_44_pixels_high,
     the_header_of_a_long_list_stays_visible,
+    long_words_do_not_widen_a_page,
 );
 
 async fn filled(server: &Server) {
@@ -83,6 +84,23 @@ async fn the_header_of_a_long_list_stays_visible(server: Server) {
              const found = document.elementFromPoint(heading.x + 20, heading.y + heading.height / 2); return [heading.top >= 0, found?.closest('thead') !== null]; })()",
         );
         assert_eq!(visible, Value::from(vec![true, true]), "{width}");
+    }
+    browser.is_clean();
+}
+
+async fn long_words_do_not_widen_a_page(server: Server) {
+    let admin = server.admin();
+    admin.post("/products", json!({ "name": "W".repeat(250) })).await.created("product");
+    let url = format!("https://hooks.example.com/{}", "x".repeat(200));
+    let webhook = json!({ "url": url, "events": ["product.created"] });
+    admin.post("/webhooks", webhook).await.created("webhook");
+    server.sql("UPDATE webhooks SET failing_since = created_at").await;
+    let mut browser = phone(&server).await;
+    browser.size(360, 800);
+    for path in ["/products/1/delete", "/products/1/edit", "/"] {
+        browser.open(path);
+        let width = browser.run("document.documentElement.scrollWidth");
+        assert!(width.as_f64() <= Some(360.0), "{path} scrolls sideways: {width}");
     }
     browser.is_clean();
 }

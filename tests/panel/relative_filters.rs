@@ -6,6 +6,7 @@ use super::{admin, signed_in};
 use crate::support::{Server, on_both};
 
 on_both!(
+    fields_of_related_records_have_different_names,
     relative_values_are_offered_described_and_applied,
     me_is_offered_for_users,
     fields_of_referred_records_are_offered,
@@ -165,4 +166,12 @@ async fn relative_value_is_chosen_with_scripts(server: Server) {
     browser.sees("Current");
     assert_eq!(browser.run("document.querySelectorAll('table.list tbody tr').length"), json!(1));
     browser.is_clean();
+}
+
+async fn fields_of_related_records_have_different_names(server: Server) {
+    let mut panel = super::signed_in(&server, &serde_json::json!({ "id": 1 })).await;
+    let page = panel.get("/products?tool=filter").await;
+    let labels = page.status(200).text.split("Accessories: ").skip(1).map(|rest| rest.split(['<', '"', '&']).next());
+    let labels: Vec<&str> = labels.flatten().collect();
+    assert!(labels.contains(&"Accessory product") && labels.contains(&"Accessory product (record)"), "{labels:?}");
 }

@@ -35,7 +35,7 @@ async fn products(client: &Client, count: usize) {
 }
 
 /// The sealed offer in a page or a cookie.
-fn offer(text: &str) -> Option<String> {
+pub(super) fn offer(text: &str) -> Option<String> {
     let rest = text.split_once("name=\"_undo\" value=\"").map(|(_, rest)| rest)?;
     rest.split('"').next().map(String::from)
 }

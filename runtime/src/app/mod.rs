@@ -15,7 +15,7 @@ use sea_orm_migration::MigratorTrait;
 
 use crate::config::Config;
 use crate::language::Tables;
-use crate::panel::{PanelCard, PanelExtensions, PanelPage};
+use crate::panel::{PanelCard, PanelExtensions, PanelPage, import_labels};
 use crate::seed;
 use crate::server::{
     ConcurrencyLimiter, Mount, MountAccess, OpenDoors, RateLimit, ResponseBudget, ServerState, SignInGuard, SignIns,
@@ -217,6 +217,7 @@ impl App {
         db.metrics().log_slower_than(config.slow_statement);
         let storage =
             attachment::Storage::open(&config.data_dir, config.storage.as_ref(), config.secret_key.as_deref())?;
+        let languages = Tables::new(self.languages)?;
         let extensions = self
             .extensions
             .clone()
@@ -226,6 +227,7 @@ impl App {
             .with(ViewVersion::default())
             .with(mail::Mailer::open(config.smtp.as_ref(), config.request_timeout, mails)?)
             .with(storage.with_user_limit(config.user_storage_limit))
+            .with(import_labels(&catalog, &languages))
             .with(import::Imports::new(|state, caller| Box::pin(auth::revalidate(state, caller))))
             .with(Webhooks {
                 transport: Arc::new(webhook::HttpTransport::new(config.webhook_policy.clone())?),
@@ -263,7 +265,7 @@ impl App {
             open_doors: OpenDoors::new(&state.catalog),
             state: Arc::new(state),
             mounts: self.mounts.clone(),
-            languages: Tables::new(self.languages)?,
+            languages,
             concurrency_limiter: Arc::new(limiter),
             response_budget: ResponseBudget::default(),
             token_rate: RateLimit::new(config.rate_limit),

@@ -137,6 +137,25 @@ fn a_translation_has_the_values_of_its_text() {
     }
 }
 
+/// The condition of a webhook is refused with the mistake in it.
+#[test]
+fn a_mistake_in_a_condition_is_in_german() {
+    let tables = super::Tables::new(&[("de", "labels: { tax class: Steuerklasse }")]).expect("tables");
+    let german = tables.find("de").expect("German");
+    for (english, text) in [
+        (
+            "is not valid for tax_class at character 3: there is no field `x`; did you mean `y`?",
+            "gilt nicht für Steuerklasse, Zeichen 3: es gibt kein Feld `x`; meinten Sie `y`?",
+        ),
+        (
+            "is not valid for tax class at character 1: this is a number, and not a condition; compare it with a value: `=`, `<`, `is not null`",
+            "gilt nicht für Steuerklasse, Zeichen 1: das ist eine Zahl und keine Bedingung; vergleichen Sie es mit einem Wert: `=`, `<`, `is not null`",
+        ),
+    ] {
+        assert_eq!(german.table.message(english).as_deref(), Some(text), "{english}");
+    }
+}
+
 /// A text in markup stands between braces, and an attribute that people hear or read is one of these.
 #[test]
 fn no_text_of_a_page_is_in_english_only() {

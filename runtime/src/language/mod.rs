@@ -44,6 +44,11 @@ impl Language {
         CURRENT.scope(self, future).await
     }
 
+    /// Runs a function whose texts are in this language.
+    pub(crate) fn sync_scope<T>(self: &Arc<Self>, run: impl FnOnce() -> T) -> T {
+        CURRENT.sync_scope(self.clone(), run)
+    }
+
     /// The texts of the scripts: pairs of English and this language.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.table.texts()

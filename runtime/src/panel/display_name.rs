@@ -113,6 +113,20 @@ impl DisplayNames {
         DisplayNames::load(request, wanted).await
     }
 
+    /// Reads the names of these records of one resource.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(super) async fn load_for_ids(
+        request: &PanelRequest<'_>,
+        entry: &Entry,
+        ids: &BTreeSet<i64>,
+    ) -> Result<DisplayNames> {
+        let mut display_names = DisplayNames::default();
+        display_names.add(request, entry, ids).await?;
+        Ok(display_names)
+    }
+
     async fn load(request: &PanelRequest<'_>, wanted: HashMap<&'static str, BTreeSet<i64>>) -> Result<DisplayNames> {
         let mut display_names = DisplayNames::default();
         for (referenced, ids) in wanted {
@@ -169,6 +183,11 @@ impl DisplayNames {
     pub(super) fn get(&self, resource: &'static str, id: i64) -> Option<&str> {
         self.names.get(&(resource, id)).map(String::as_str)
     }
+
+    /// The name of a record of this resource; `Product 7` if it has none.
+    pub(super) fn get_or_unnamed(&self, meta: &ResourceMeta, id: i64) -> String {
+        self.get(meta.name, id).map_or_else(|| unnamed(meta, id), String::from)
+    }
 }
 
 /// The display name of a record with this id.
@@ -176,9 +195,8 @@ impl DisplayNames {
 /// # Errors
 /// When the database fails.
 pub(super) async fn by_id(request: &PanelRequest<'_>, entry: &Entry, id: i64) -> Result<String> {
-    let mut display_names = DisplayNames::default();
-    display_names.add(request, entry, &BTreeSet::from([id])).await?;
-    Ok(display_names.get(entry.meta.name, id).map_or_else(|| unnamed(entry.meta, id), String::from))
+    let display_names = DisplayNames::load_for_ids(request, entry, &BTreeSet::from([id])).await?;
+    Ok(display_names.get_or_unnamed(entry.meta, id))
 }
 
 /// Links to the list and the page of the parent record; empty for a top-level resource.

@@ -50,6 +50,7 @@ pub(crate) use extension::PanelExtensions;
 pub use extension::{PanelCard, PanelContext, PanelPage, RenderPanel};
 pub(crate) use format::label_texts::label_texts;
 use format::locale::{LANGUAGE, LocaleCache};
+pub(crate) use import::import_labels;
 use list::{cell, export, remembered, saved_views, trash};
 use record::{action, form, form_save, history};
 use request::{PanelRequest, RawRequest};

@@ -306,6 +306,8 @@ async fn administrator_unlinks_an_identity(server: Server) {
     server.admin().post(&path, json!({})).await.status(409);
     let (mut panel, page) = provider.sign_in(&server).await;
     is_signed_in(&page);
+    server.admin().put(&format!("/users/{}", user["id"]), json!({ "is_admin": true })).await.ok();
+    panel.get("/users/1").await.status(200).says("/users/1/unlink_identity");
     server.able(&["users:update"]).await.post(&path, json!({})).await.status(403);
     server.admin().post(&path, json!({})).await.status(200);
     panel.get("/panel/account").await.status(303);

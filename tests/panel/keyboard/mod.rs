@@ -19,6 +19,7 @@ on_both!(
     attachments_are_uploaded_and_deleted_by_keyboard,
     errors_are_focused_and_edit_conflicts_are_shown_by_keyboard,
     users_roles_tokens_and_webhooks_are_managed_by_keyboard,
+    a_form_without_the_focus_is_saved_by_keyboard,
 );
 
 /// Presses Tab until the element is focused.
@@ -75,6 +76,19 @@ fn search(browser: &mut Browser, selector: &str, text: &str, found: &str) {
 fn names(browser: &mut Browser) -> Vec<String> {
     let names = browser.run("[...document.querySelectorAll('[data-open]')].map(a => a.innerText)");
     serde_json::from_value(names).expect("texts")
+}
+
+async fn a_form_without_the_focus_is_saved_by_keyboard(server: Server) {
+    products(&server, 1).await;
+    let mut browser = admin(&server).await;
+    browser.open("/products/1/edit");
+    browser.fill("[name=sku]", "CTRL");
+    browser.run("document.activeElement.blur(); 1");
+    assert_eq!(browser.run("document.activeElement === document.body"), true);
+    go(&mut browser, "Enter", CTRL);
+    assert_eq!(browser.address(), "/products/1");
+    assert_eq!(server.admin().get("/products/1").await.record("product")["sku"], "CTRL");
+    browser.is_clean();
 }
 
 async fn products(server: &Server, count: usize) {

@@ -18,6 +18,7 @@ pub mod idempotency;
 pub mod input;
 pub mod list;
 pub mod outbox;
+pub mod protection;
 pub mod records;
 mod route;
 pub mod row_access;

@@ -12,7 +12,8 @@ use crate::query::Condition;
 /// The message for a record that the caller can see but not change.
 pub const NOT_CHANGEABLE: &str = "You may read this record, but not change it.";
 
-const NOT_CREATABLE: &str = "You may not create such a record.";
+/// The message for a new record that the caller could not change.
+pub const NOT_CREATABLE: &str = "You may not create such a record.";
 const NOT_READABLE: &str = "You could not read the record after this change.";
 
 /// True if a rule of the resource limits some callers.
@@ -78,7 +79,12 @@ pub async fn check_rehearsed(context: &Context<'_>, entry: &Entry, changes: &Cha
 }
 
 /// True if a rule holds for the values of a record that is not stored.
-async fn holds_rehearsed(context: &Context<'_>, entry: &Entry, rule: &'static str, changes: &Changes) -> Result<bool> {
+pub(super) async fn holds_rehearsed(
+    context: &Context<'_>,
+    entry: &Entry,
+    rule: &'static str,
+    changes: &Changes,
+) -> Result<bool> {
     let catalog = context.catalog();
     let find = |name: &str| Some(catalog.linked(name).meta);
     // The start has checked every rule. One that is invalid all the same holds for no record.

@@ -8,6 +8,7 @@ use chrono_tz::Tz;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::labels::ImportLabels;
 use super::plan::{Plan, Target};
 use super::reader::Cell;
 use super::titles::{Titles, elements};
@@ -21,6 +22,8 @@ pub(super) struct CellReader<'a> {
     pub catalog: &'a Catalog,
     pub plan: &'a Plan<'a>,
     pub titles: &'a Titles,
+    /// The panel's labels of choices.
+    pub labels: Option<&'a ImportLabels>,
     /// The company's time zone, for times without an offset.
     pub zone: Tz,
 }
@@ -98,6 +101,11 @@ impl CellReader<'_> {
         body
     }
 
+    /// The value with this label; any other text as it is.
+    fn labelled(self, field: &FieldMeta, text: &str) -> String {
+        self.labels.and_then(|labels| labels.value(self.plan.entry, field, text)).unwrap_or(text).to_string()
+    }
+
     fn value(self, field: &FieldMeta, text: &str) -> Result<Read, String> {
         let is_json = || text.trim_start().starts_with(['[', '{']) && serde_json::from_str::<&RawValue>(text).is_ok();
         Ok(Read::Value(match field.kind {
@@ -126,9 +134,12 @@ impl CellReader<'_> {
                 let is_label = |label: &str| label.eq_ignore_ascii_case(text.trim());
                 match values.iter().find(|(_, label)| is_label(label)) {
                     Some((code, _)) => code.to_string().into(),
-                    None => text.into(),
+                    None => self.labelled(field, text).into(),
                 }
             }
+            // A value is meant before a label is.
+            Kind::Enum { values } if values.contains(&text.trim()) => text.into(),
+            Kind::Enum { .. } | Kind::Boolean => self.labelled(field, text).into(),
             _ => text.into(),
         }))
     }

@@ -4,6 +4,7 @@
 //! portions: each is one transaction with its records, its report by row and its progress.
 
 mod cells;
+mod labels;
 mod lease;
 mod plan;
 mod portion;
@@ -27,6 +28,7 @@ use charter_core::ops::{BoxFuture, State};
 use charter_core::principal::Principal;
 use tokio::sync::Notify;
 
+pub use labels::ImportLabels;
 pub use plan::{IGNORED, targets};
 pub use stored_file::{NewImport, import_file};
 pub use upload::upload;

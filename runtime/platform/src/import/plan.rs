@@ -10,6 +10,7 @@ use charter_core::suggest::hint;
 use charter_model::naming;
 use serde_json::Value;
 
+use super::labels::ImportLabels;
 use super::record::{Mapping, Model};
 
 /// The prefix of custom fields, as in saved views and exports.
@@ -81,8 +82,14 @@ fn target(entry: &Entry, definitions: &[Definition], name: &str) -> Option<Targe
     }
 }
 
-/// The mapping by the names and labels of fields. Columns of fields that the caller may not set are ignored.
-pub(super) fn automatic(caller: &Principal, entry: &Entry, definitions: &[Definition], columns: &[String]) -> Mapping {
+/// The mapping by the names and labels of fields, and by those of the panel. Columns of fields that the caller may not set are ignored.
+pub(super) fn automatic(
+    caller: &Principal,
+    entry: &Entry,
+    definitions: &[Definition],
+    columns: &[String],
+    labels: Option<&ImportLabels>,
+) -> Mapping {
     let mut known = targets(entry, definitions);
     known.retain(|(name, _)| {
         let field = entry.field(name);
@@ -103,8 +110,10 @@ pub(super) fn automatic(caller: &Principal, entry: &Entry, definitions: &[Defini
         // A field that is only shown, such as the name of a referenced record, is not taken for another.
         let is_shown_only = entry.field(&column).is_some();
         let found = known.iter().find(|(name, label)| {
+            let of_panel = labels.map_or(&[][..], |labels| labels.fields(entry, name));
             let is_same = self::plain(name) == plain
                 || self::plain(label) == plain
+                || of_panel.iter().any(|label| self::plain(label) == plain)
                 || name.strip_suffix("_id").is_some_and(|name| self::plain(name) == plain);
             is_same && !used.contains(name)
         });

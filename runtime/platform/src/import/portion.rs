@@ -20,6 +20,7 @@ use charter_core::query::condition::Test;
 use charter_core::record::Source;
 use sea_orm::{QueryResult, Value};
 
+use super::ImportLabels;
 use super::cells::{CellReader, RowBody};
 use super::plan::Plan;
 use super::progress::{self, Line};
@@ -113,7 +114,8 @@ impl<'s> Portions<'s> {
         let keys: Vec<RowKey> = rows.iter().zip(&mut errors).map(|(row, errors)| self.read_key(row, errors)).collect();
         let matches = self.find_matches(context, &keys).await?;
         let zone = company_zone(self.state).await?;
-        let reader = CellReader { catalog: context.catalog(), plan: &self.plan, titles: &titles, zone };
+        let (catalog, labels) = (context.catalog(), ImportLabels::of(self.state));
+        let reader = CellReader { catalog, plan: &self.plan, titles: &titles, labels, zone };
         let mut bodies = Vec::with_capacity(rows.len());
         let mut found = Vec::with_capacity(rows.len());
         for ((row, row_key), errors) in rows.iter().zip(&keys).zip(&mut errors) {

@@ -5,7 +5,7 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::entity::prelude::*;
 use serde_json::{Map, json};
 
-use super::{Imports, is_importable, plan, progress};
+use super::{ImportLabels, Imports, is_importable, plan, progress};
 use crate::attachment::pending_deletion;
 use charter_core::catalog::Entry as Target;
 use charter_core::custom_field;
@@ -30,7 +30,7 @@ pub(super) const ACTIVE: [&str; 3] = [REHEARSING, RUNNING, UNDOING];
 
 #[allow(clippy::duplicated_attributes, reason = "all actions are on a record")]
 #[derive(Clone, Debug, PartialEq, Resource)]
-#[resource(name = "import", menu = "Administration")]
+#[resource(name = "import", menu = "Administration", title = "{file_name}")]
 #[resource(index("user_id"), index("entity_type", "digest"))]
 #[resource(description = "A file whose rows become records of a resource.")]
 #[resource(action(
@@ -219,8 +219,9 @@ impl Behaviour for Entity {
             true => custom_field::load(context.db(), entry.meta.plural).await?,
             false => Vec::new(),
         };
+        let labels = ImportLabels::of(context.state());
         let mapping =
-            mapping.unwrap_or_else(|| plan::automatic(context.caller(), entry, &definitions, &columns).into());
+            mapping.unwrap_or_else(|| plan::automatic(context.caller(), entry, &definitions, &columns, labels).into());
         let (plan, errors) =
             plan::Plan::read(context.caller(), entry, &definitions, &columns, &mapping, match_by.as_deref());
         for (field, problem) in errors {

@@ -57,7 +57,7 @@ pub struct Model {
 /// Request of an attempt as it was sent, or would have been if the address had been reached.
 #[derive(Clone, Debug, Output)]
 pub struct SentRequest {
-    #[field(string(16), example = "POST")]
+    #[field(string(16), label = "HTTP method", example = "POST")]
     pub method: String,
     /// Null for attempts from before the URL was stored.
     #[field(string(2048), example = "https://hooks.example.com/records")]

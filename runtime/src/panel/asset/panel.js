@@ -47,6 +47,23 @@ function moveColumn(arrow, up) {
 
 // ---- Uploads with progress bars.
 
+/** Why an upload failed, in the words of the page; the API's message for a reason that only the API knows. */
+function refusalOfUpload(request) {
+  if (request.status === 401) return translate('your session has ended; sign in again');
+  if (request.status === 413) return translate('the file is too large');
+  try { return JSON.parse(request.responseText).message; } catch { return translate('upload failed'); }
+}
+
+function reloadItem() {
+  const item = document.createElement('li');
+  const link = document.createElement('a');
+  link.href = location.href;
+  link.textContent = translate('Show the stored files');
+  link.addEventListener('click', (event) => { event.preventDefault(); location.reload(); });
+  item.append(link);
+  return item;
+}
+
 function upload(form, files) {
   const uploads = [...files].map((file) => new Promise((done) => {
     const item = document.createElement('li');
@@ -65,15 +82,18 @@ function upload(form, files) {
     request.upload.onprogress = (event) => { bar.value = event.loaded / event.total; };
     request.onloadend = () => {
       if (request.status === 201) { item.textContent = translate('{file}: done', { file: file.name }); done(true); return; }
-      let message = translate('upload failed');
-      try { message = JSON.parse(request.responseText).message; } catch { /* no JSON: the connection broke */ }
+      const message = refusalOfUpload(request);
       item.textContent = `${file.name}: ${message}`;
       item.className = 'error';
       done(false);
     };
     request.send(body);
   }));
-  Promise.all(uploads).then((all) => { if (all.every(Boolean)) location.reload(); });
+  // The page lists the stored files once it is loaded again. With a message to read, a link does that.
+  Promise.all(uploads).then((all) => {
+    if (all.every(Boolean)) location.reload();
+    else if (all.some(Boolean)) $('[data-progress]', form).append(reloadItem());
+  });
 }
 
 // ---- Copy.
@@ -102,7 +122,28 @@ async function setTheme(form, button) {
   for (const one of $$('button', form)) one.setAttribute('aria-pressed', String(one === button));
 }
 
+// ---- Stop of a bulk operation, whose next page tells what the batch under way did.
+
+/** The key under which that page finds that Stop was pressed. */
+const STOPPING = 'stopping';
+
+function stopAfterBatch(button) {
+  try { sessionStorage.setItem(STOPPING, 'yes'); showStatus(button.dataset.stopping); } catch {
+    // Storage is blocked: the list shows what is done.
+    location.href = $('[name="_back"]', button.form).value;
+  }
+}
+
+function takeStopping() {
+  try {
+    const found = sessionStorage.getItem(STOPPING);
+    sessionStorage.removeItem(STOPPING);
+    return found !== null;
+  } catch { return false; }
+}
+
 // ---- Event handlers.
+
 
 document.addEventListener('click', (event) => {
   const at = targetOf(event).closest('button, summary, a, label');
@@ -112,6 +153,8 @@ document.addEventListener('click', (event) => {
   // A modified click opens the search page in a tab of its own.
   if (at.matches('[data-search]') && !event.ctrlKey && !event.metaKey && !event.shiftKey && openSearch()) event.preventDefault();
   if (at.matches('.move button')) { event.preventDefault(); moveColumn(at, at.name === '_up'); }
+  // The page of the batch that is under way knows what it did.
+  else if (at.matches('[data-stopping]') && at.form.dataset.sent) stopAfterBatch(at);
   else if (at.matches('[data-copy]')) copy(at.dataset.copy);
   else if (at.matches('[data-keys]')) $('#keys').showModal();
 });
@@ -175,8 +218,10 @@ $(`[data-focus]${$('[autofocus]') ? '' : ', form[data-begin] :is(input:not([type
 // Screen readers announce a flash message only when it changes.
 const flash = $('#status')?.textContent.trim();
 if (flash) { showStatus(''); setTimeout(() => showStatus(flash), 100); }
-// The next batch of a bulk operation.
-$('form[data-continue]')?.requestSubmit();
+// The next batch of a bulk operation, unless Stop was pressed during the one before.
+const nextBatch = $('form[data-continue]');
+const isStopping = takeStopping();
+nextBatch?.requestSubmit(isStopping ? $('[data-stopping]', nextBatch) : null);
 
 // Scroll the tab of the selected saved view to the center.
 for (const row of $$('.views nav')) {
@@ -190,7 +235,7 @@ let before = '';
 document.addEventListener('keydown', (event) => {
   const typing = targetOf(event).matches('input:not([type="checkbox"]), textarea, select');
   if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && openSearch()) { event.preventDefault(); return; }
-  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); targetOf(event).closest('form.record, form[data-form]')?.requestSubmit(); return; }
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) { event.preventDefault(); (targetOf(event).closest('form.record, form[data-form]') ?? ($('dialog[open]') ? null : $('main form.record')))?.requestSubmit(); return; }
   if (event.key === 'Escape') {
     for (const menu of $$('details.menu[open], details.tool[open], .me details[open]')) { menu.open = false; $('summary', menu).focus(); }
     return;

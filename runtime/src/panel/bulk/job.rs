@@ -12,6 +12,7 @@ use crate::panel::confirmation::undo;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
 use crate::panel::format::money::NumberFormat;
+use crate::panel::format::rule_words;
 use crate::panel::list::params::ListParams;
 use crate::panel::list::{filter_form, related_columns};
 use crate::panel::request::PanelRequest;
@@ -270,9 +271,14 @@ impl Progress {
 }
 
 /// The error of an operation, in the words of the API.
-fn rejection_reason(meta: &ResourceMeta, error: &Value) -> String {
+fn rejection_reason(meta: &'static ResourceMeta, error: &Value) -> String {
     let problems = labels::field_problems(meta, &error["errors"]);
     let text = match problems.is_empty() {
+        // The message names the record, so that each would have its own reason.
+        true if error["code"] == "frozen" => {
+            let because = meta.frozen.map(|frozen| rule_words::because_frozen(meta, frozen)).unwrap_or_default();
+            because.trim_end_matches('.').to_string()
+        }
         true => {
             let text = error["message"].as_str().map_or_else(|| text!("The request failed."), message);
             text.trim_end_matches('.').to_string()

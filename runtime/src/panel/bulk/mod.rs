@@ -6,6 +6,8 @@ mod job;
 mod missing;
 mod preview;
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 use salvo::http::StatusCode;
@@ -13,15 +15,17 @@ use serde_json::{Value, json};
 
 use crate::language::{message, text};
 use crate::panel::confirmation::undo;
-use crate::panel::display_name;
-use crate::panel::format::labels;
+use crate::panel::display_name::DisplayNames;
+use crate::panel::format::{labels, rule_words};
 use crate::panel::list::{export, filter_form};
+use crate::panel::record::protection;
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
 use crate::panel::{layout, redirect};
 use crate::server::Response;
 use change::Change;
 use charter_core::error::{Error, Result};
+use charter_core::ops::protection::Protection;
 use charter_core::query::{Pair, decode};
 use charter_model::reserved::EXPORT_PAGE;
 use edit_field::EditableField;
@@ -29,6 +33,9 @@ use job::BulkJob;
 
 /// Records that can be selected by their checkboxes: as many as the largest page has. A script selects them over pages.
 pub(super) const MAX_SELECTED: usize = 100;
+
+/// The name of the button that ends a job between two batches.
+const STOP: &str = "_stop";
 
 /// Handles a step: choose a field, enter its value, preview, apply.
 pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> Result<Response> {
@@ -53,7 +60,8 @@ pub(super) async fn handle(request: &PanelRequest<'_>, target: &Target<'_>, form
     let mut fields = edit_field::editable_fields(request, target).await?;
     let index = sent("_field").and_then(|name| fields.iter().position(|field| field.name() == name));
     let field = index.map(|index| fields.swap_remove(index));
-    let mut bulk = BulkRequest { request, target, selection, missing: 0, return_path: &back };
+    let is_stopped = sent(STOP).is_some();
+    let mut bulk = BulkRequest { request, target, selection, missing: 0, return_path: &back, is_stopped };
     match (sent("_step").unwrap_or_default(), field) {
         ("export", _) => {
             Ok(bulk.page(&text!("Export {records}", records = bulk.count_label()), &bulk.export_form(sent("_query"))?))
@@ -85,6 +93,8 @@ pub(super) struct BulkRequest<'b> {
     /// Selected records that were left out, because they no longer exist.
     missing: i64,
     return_path: &'b str,
+    /// True if the user ends a job between two batches.
+    is_stopped: bool,
 }
 
 impl BulkRequest<'_> {
@@ -234,6 +244,10 @@ impl BulkRequest<'_> {
         let ids = match &mut self.selection {
             Selection::Ids(ids) if ids.is_empty() => return Ok(self.nothing_left_page(change)),
             Selection::Ids(ids) => ids.clone(),
+            // The records that are done stay done, and can be undone.
+            Selection::AllMatching(_) if self.is_stopped => {
+                return self.progress_page(Ok(()), change, step, &value_inputs);
+            }
             Selection::AllMatching(job) => {
                 let outcome = job.run_batch(self.request, self.target, operation).await;
                 return self.progress_page(outcome, change, step, &value_inputs);
@@ -259,13 +273,22 @@ impl BulkRequest<'_> {
         let problem = response.problem();
         let record = |name: &str| {
             let index: Option<usize> = name.strip_prefix("operations.")?.split('.').next()?.parse().ok();
-            index.and_then(|index| ids.get(index))
+            index.and_then(|index| ids.get(index)).copied()
+        };
+        let entry = self.target.entry;
+        let refused: BTreeSet<i64> = problem.errors.keys().filter_map(|name| record(name)).collect();
+        let names = DisplayNames::load_for_ids(self.request, entry, &refused).await?;
+        let protections = protection::of_records(self.request, entry, refused).await?;
+        let reason = |id: Option<i64>, messages: &[String]| match id.and_then(|id| protections.get(&id)) {
+            Some(Protection::Frozen(condition)) => rule_words::because_frozen(entry.meta, condition),
+            _ => labels::messages(messages),
         };
         let content = html! {
             div .problem role="alert" {
                 p { strong { (text!("Nothing was changed.")) } @if problem.errors.is_empty() { " " (message(&problem.message)) } }
                 ul { @for (name, messages) in &problem.errors {
-                    li { @if let Some(id) = record(name) { a href=(self.target.record(*id).path()) { (display_name::unnamed(self.target.entry.meta, *id)) } ": " } (labels::messages(messages)) }
+                    @let id = record(name);
+                    li { @if let Some(id) = id { a href=(self.target.record(id).path()) { (names.get_or_unnamed(entry.meta, id)) } ": " } (reason(id, messages)) }
                 } }
             }
             p { a .button href=(self.return_path) { (text!("Back to the list")) } }
@@ -295,24 +318,27 @@ impl BulkRequest<'_> {
         if progress.has_view_changed {
             return Ok(self.page(&text!("The view has changed"), &self.view_changed_notice(change)));
         }
-        let continues = error.is_none() && !progress.is_finished;
+        let has_ended = progress.is_finished || self.is_stopped;
+        let continues = error.is_none() && !has_ended;
         let title = if progress.is_finished {
             text!("Done")
+        } else if self.is_stopped {
+            text!("Stopped")
         } else {
             let done = self.request.locale.numbers.count(processed);
             text!("{done} of {records}", done = done, records = self.count_label())
         };
         let content = html! {
-            @if !progress.is_finished { progress max=(progress.total) value=(processed) aria-label=(text!("Progress")) {} }
+            @if !has_ended { progress max=(progress.total) value=(processed) aria-label=(text!("Progress")) {} }
             @if let Some(error) = &error { div .problem role="alert" { p { strong { (text!("The operation was interrupted:")) " " } (message(error)) } } }
             (progress.summary(&self.request.locale.numbers, self.target, change))
-            @if progress.is_finished { (self.undo_button(change, progress.requests(), progress.succeeded)?) }
-            @if progress.is_finished { p { a .button.primary href=(self.return_path) { (text!("Back to the list")) } } } @else {
+            @if has_ended { (self.undo_button(change, progress.requests(), progress.succeeded)?) }
+            @if has_ended { p { a .button.primary href=(self.return_path) { (text!("Back to the list")) } } } @else {
                 form method="post" action=(self.action_path()) data-continue[continues] {
                     (self.state_inputs(step))
                     (self.progress_input())
                     (value_inputs)
-                    div .buttons { button .primary { (text!("Continue")) } a .button href=(self.return_path) { (text!("Stop")) } }
+                    div .buttons { button .primary { (text!("Continue")) } button name=(STOP) value="1" data-stopping=(text!("The operation stops after this batch.")) { (text!("Stop")) } }
                 }
             }
         };

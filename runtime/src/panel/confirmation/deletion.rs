@@ -12,12 +12,13 @@ use crate::panel::record;
 use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::panel::{layout, url};
+use crate::panel::{import, layout, url};
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::error::{Error, Result};
 use charter_core::meta::Operation;
 use charter_core::ops::consequences::{self, consequences};
+use charter_core::ops::protection::Protection;
 use charter_core::query::Pair;
 
 /// The name of the button that leads to the question. A deleted token is a revoked one.
@@ -37,8 +38,8 @@ pub(in crate::panel) async fn ask(request: &PanelRequest<'_>, target: &Target<'_
     if !request.may(entry, Operation::Delete) || !request.may_change_record(entry, &record) {
         return Err(layout::not_permitted());
     }
-    if let Some(condition) = record::frozen::condition(request, target).await? {
-        return Err(Error::Frozen(record::frozen::reason(condition)));
+    if let Some(protection) = record::protection::of(request, target).await? {
+        return Err(record::protection::error(entry.meta, protection));
     }
     let id = target.id.ok_or(Error::NotFound)?;
     let consequences = consequences(&request.context(), entry, consequences::DELETE, &[id]).await?;
@@ -86,6 +87,9 @@ fn happens(entry: &Entry, noun: &str, name: &str) -> String {
 
 /// The way back after a deletion.
 pub(in crate::panel) fn afterwards(entry: &Entry) -> String {
+    if import::is_import(entry) {
+        return text!("The file and the report are deleted. The records stay, and the import can no longer be undone.");
+    }
     match entry.meta.soft_delete {
         true => text!("It is removed from all lists, and can be restored."),
         false => text!("This cannot be undone."),
@@ -139,6 +143,9 @@ pub(in crate::panel) async fn ask_for_file(
     let file = file_of(request, target, attached, id).await?;
     if !request.may(target.entry, Operation::Update) {
         return Err(layout::not_permitted());
+    }
+    if let Some(protection @ Protection::Rule) = record::protection::of(request, target).await? {
+        return Err(record::protection::error(target.entry.meta, protection));
     }
     let (name, size) = (display_name::of(attached, &file), file["file_size"].as_u64().unwrap_or_default());
     let content = html! {

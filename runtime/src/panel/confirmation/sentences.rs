@@ -36,7 +36,8 @@ pub(in crate::panel) fn render(
         @if !effects.is_empty() {
             ul .consequences { @for effect in effects {
                 @let is_one = of(effect).count() == 1 && of(effect).all(|one| one.count == Some(1) && !is_singleton(one));
-                @let subjects = of(effect).enumerate().map(|(index, one)| subject(request, (entry, id), one, index == 0));
+                @let is_shared = |one: &Consequence| of(effect).filter(|other| are_same_records(one, other)).count() > 1;
+                @let subjects = of(effect).enumerate().map(|(index, one)| subject(request, (entry, id), one, (index == 0, is_shared(one))));
                 li { (html_text!("{subjects} {effect}.", subjects = listed(subjects.collect()), effect = in_words(effect, is_one, id.is_some()))) }
             } }
         }
@@ -59,16 +60,20 @@ fn listed(mut subjects: Vec<Markup>) -> Markup {
     html_text!("{others} and {last}", others = others, last = last)
 }
 
+fn are_same_records(one: &Consequence, other: &Consequence) -> bool {
+    matches!((one.subject, other.subject), (Subject::Records(one), Subject::Records(other)) if one.name == other.name)
+}
+
 fn is_singleton(consequence: &Consequence) -> bool {
     matches!(consequence.subject, Subject::Records(meta) if meta.singleton)
 }
 
-/// `14 sessions`, or `more than 1,000 sessions`.
+/// `14 sessions`, or `more than 1,000 sessions`. Two subjects of the same records get the labels of their references.
 fn subject(
     request: &PanelRequest<'_>,
     (entry, id): (&Entry, Option<i64>),
     consequence: &Consequence,
-    is_first: bool,
+    (is_first, is_shared): (bool, bool),
 ) -> Markup {
     let numbers = &request.locale.numbers;
     let noun = |count: i64| match consequence.subject {
@@ -83,6 +88,10 @@ fn subject(
         }
         Some(count) => format!("{} {}", numbers.count(count), noun(count)),
         None => text!("{records} that you may not see", records = noun(0)),
+    };
+    let text = match consequence.by.filter(|_| is_shared) {
+        Some(by) => format!("{text} ({})", labels::field(by)),
+        None => text,
     };
     let text = if is_first { english::capitalize(&text) } else { text };
     let list = id.filter(|_| consequence.count.is_some()).and_then(|id| list_of(request, entry, id, consequence));

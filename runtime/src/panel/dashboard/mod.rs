@@ -101,7 +101,7 @@ async fn due_card(request: &PanelRequest<'_>, entry: &Entry, open: &str, time: &
             div .card-head { h2 { a href=(all) { (text!("{records} due", records = labels::plural(entry.meta))) } " " span .count { (request.locale.numbers.count(total)) } }
                 @if request.may(entry, Operation::Create) { a .button.small href={ "/" (entry.meta.path) "/new" } { (text!("New")) } } }
             @if records.is_empty() { p .faint { (text!("Nothing is overdue or due today.")) } } @else {
-                table { tbody { @for record in records { (due_row(request, &target, record, time)) } } }
+                div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) { table { tbody { @for record in records { (due_row(request, &target, record, time)) } } } }
             }
         }
     })
@@ -134,10 +134,10 @@ async fn webhook_card(request: &PanelRequest<'_>) -> Result<Markup> {
         section .card {
             h2 { (labels::plural(entry.meta)) }
             @if failing.is_empty() { p { span .tag.good { (text!("Healthy")) } " " (text!("No webhook is failing.")) } } @else {
-                table { tbody { @for webhook in failing { tr {
+                div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) { table { tbody { @for webhook in failing { tr {
                     td .lead { a href={ "/" (entry.meta.path) "/" (webhook["id"]) } { (webhook["url"].as_str().unwrap_or_default()) } }
                     td { span .tag.warn { (text!("Failing since")) } " " (value::render_plain(request, time, &webhook["failing_since"], Placement::Table)) }
-                } } } }
+                } } } } }
             }
         }
     })

@@ -8,5 +8,6 @@ pub(super) mod money;
 pub(super) mod number_input;
 pub(super) mod pattern_words;
 pub(super) mod relative;
+pub(super) mod rule_words;
 pub(super) mod size;
 pub(super) mod value;

@@ -1,8 +1,10 @@
 //! Pages of imports: the upload, the mapping of columns, the report, and the progress.
 
+mod labels;
 mod page;
 mod upload;
 
+pub(crate) use labels::import_labels;
 pub(super) use page::{change_plan, show};
 pub(super) use upload::{receive, show_form};
 

@@ -5,24 +5,30 @@ use salvo::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::MAPPING;
-use crate::language::{SOURCE, current_code, message, text};
+use super::upload::TOKEN;
+use crate::language::{message, text};
+use crate::panel::confirmation::deletion;
 use crate::panel::format::labels;
 use crate::panel::record::{action, input};
 use crate::panel::request::{PanelRequest, form_value, if_match};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
-use crate::panel::{layout, record};
+use crate::panel::{layout, record, redirect};
 use crate::server::ApiResponse;
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::custom_field;
 use charter_core::error::{Error, Result};
-use charter_core::meta::{ActionOn, Operation};
+use charter_core::meta::{ActionMeta, ActionOn, Operation};
 use charter_core::query::Pair;
+use charter_model::reserved::DELETE_PAGE;
 use charter_platform::import::{IGNORED, targets};
 
 /// Refused rows on the page.
 const MAX_ROWS: usize = 20;
+
+/// The name of the buttons that send the mapping and continue with an action.
+const NEXT: &str = "_next";
 
 /// Seconds after which the page of an import at work is loaded again.
 const REFRESH_SECONDS: &str = "2";
@@ -69,8 +75,11 @@ async fn show_with(request: &PanelRequest<'_>, target: &Target<'_>, refused: Opt
     let active = active_words(&status);
     let of = request.state.catalog.by_plural(&input::to_text(&import["entity_type"]));
     let title = input::to_text(&import["file_name"]);
+    let has_mapping = of.is_some()
+        && ["uploaded", "rehearsed"].contains(&status.as_str())
+        && request.may(target.entry, Operation::Update);
     let content = html! {
-        (header(request, target, &title, &status, &version))
+        (header(request, target, (&title, &status, &version), has_mapping))
         @if let Some(response) = refused { (problems(target, response)) }
         @if let Some(words) = &active {
             div .notice role="status" {
@@ -81,9 +90,7 @@ async fn show_with(request: &PanelRequest<'_>, target: &Target<'_>, refused: Opt
         @if let Some(error) = import["error"].as_str() { div .problem role="alert" { p { (message(error)) } } }
         (facts(request, &import, of))
         @if active.is_none() { (rejected_rows(request, target, &import, of).await?) }
-        @if let (Some(entry), "uploaded" | "rehearsed") = (of, status.as_str()) {
-            @if request.may(target.entry, Operation::Update) { (mapping_form(request, target, &import, entry, &version).await?) }
-        }
+        @if let Some(entry) = of.filter(|_| has_mapping) { (mapping_form(request, target, &import, entry, &version).await?) }
     };
     let status = refused.map_or(StatusCode::OK, |response| response.status);
     let page = layout::page_with_status(request, status, &title, &content);
@@ -91,7 +98,13 @@ async fn show_with(request: &PanelRequest<'_>, target: &Target<'_>, refused: Opt
     Ok(if active.is_some() { page.with_text("refresh", REFRESH_SECONDS) } else { page })
 }
 
-fn header(request: &PanelRequest<'_>, target: &Target<'_>, title: &str, status: &str, version: &str) -> Markup {
+/// With a mapping on the page, the buttons of the actions send it too: the action follows what the page shows.
+fn header(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    (title, status, version): (&str, &str, &str),
+    has_mapping: bool,
+) -> Markup {
     let offered: &[&str] = match status {
         "uploaded" | "rehearsed" => &["rehearse", "run"],
         "rehearsing" | "running" | "undoing" => &["cancel"],
@@ -103,22 +116,25 @@ fn header(request: &PanelRequest<'_>, target: &Target<'_>, title: &str, status: 
         known.on == ActionOn::Record && offered.contains(&known.name) && action::may_run(request, target, known)
     });
     let buttons = html! {
-        @for known in actions { (action::button(request, target, known, version)) }
+        @for known in actions {
+            @if has_mapping { button form=(MAPPING) name=(NEXT) value=(known.name) { (mapping_button_label(known)) } } @else { (action::button(request, target, known, version)) }
+        }
         @if request.may(target.entry, Operation::Delete) {
             details .menu {
                 summary { (text!("More")) }
                 div .menu-part {
-                    form method="post" action={ (target.path()) "/delete" } {
-                        (layout::csrf_input(request))
-                        input type="hidden" name="_version" value=(version);
-                        p { (text!("The file and the report are deleted. The records stay, and the import can no longer be undone.")) }
-                        button .danger { (text!("Delete this import")) }
-                    }
+                    a .button.danger href={ (target.path()) "/" (DELETE_PAGE) } { (deletion::button_label(target.entry)) }
                 }
             }
         }
     };
     layout::header(&[(target.collection(), labels::plural(target.entry.meta))], &html! { (title) }, &buttons)
+}
+
+/// `Run…` for an action with a question.
+fn mapping_button_label(action: &ActionMeta) -> String {
+    let label = labels::action(action);
+    if action.confirm.is_empty() { label } else { text!("{action}…", action = label) }
 }
 
 /// `250 of 1,000 rows`
@@ -140,6 +156,8 @@ fn facts(request: &PanelRequest<'_>, import: &Value, of: Option<&Entry>) -> Mark
         .contains(&import["status"].as_str().unwrap_or_default());
     let count = |name: &str| request.locale.numbers.count(import[name].as_i64().unwrap_or_default());
     let is_counted = import["status"] != "uploaded";
+    let columns = import["columns"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let ignored: Vec<&str> = columns.filter(|column| import["mapping"][column].is_null()).collect();
     html! {
         section .card aria-label=(text!("State")) {
             dl .facts {
@@ -152,6 +170,7 @@ fn facts(request: &PanelRequest<'_>, import: &Value, of: Option<&Entry>) -> Mark
                 } }
                 div { dt { (text!("State")) } dd { (state_words(&input::to_text(&import["status"]))) } }
                 div { dt { (text!("Rows")) } dd { (count("row_count")) } }
+                @if !ignored.is_empty() { div { dt { (text!("Columns that are not imported")) } dd data-ignored { (ignored.join(", ")) } } }
                 @if is_counted {
                     @for (name, after, before) in [
                         ("created_count", text!("Created"), text!("Would be created")),
@@ -231,10 +250,8 @@ async fn mapping_form(
     };
     let mut fields = targets(entry, &definitions);
     fields.retain(|(name, _)| entry.field(name).is_none_or(|field| request.may_set_field(entry, field)));
-    if current_code() != SOURCE {
-        for (name, label) in &mut fields {
-            *label = entry.field(name).map_or_else(|| std::mem::take(label), labels::field);
-        }
+    for (name, label) in &mut fields {
+        *label = entry.field(name).map_or_else(|| std::mem::take(label), labels::field);
     }
     let columns: Vec<&str> = import["columns"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mapped = |column: &str| import["mapping"][column].as_str().unwrap_or(IGNORED);
@@ -242,7 +259,7 @@ async fn mapping_form(
     Ok(html! {
         section .card {
             h2 { (text!("Columns")) }
-            form method="post" action={ (target.path()) "/" (MAPPING) } {
+            form #(MAPPING) method="post" action={ (target.path()) "/" (MAPPING) } data-form {
                 (layout::csrf_input(request))
                 input type="hidden" name="_version" value=(version);
                 div .scroll tabindex="0" role="region" aria-label=(text!("Columns")) {
@@ -274,7 +291,7 @@ async fn mapping_form(
     })
 }
 
-/// Saves the mapping.
+/// Saves the mapping, then continues with the action whose button sent it.
 ///
 /// # Errors
 /// Those of the API.
@@ -290,9 +307,17 @@ pub(crate) async fn change_plan(request: &PanelRequest<'_>, target: &Target<'_>,
     }
     let body = json!({ "mapping": mapping, "match_by": form_value(form, "match_by").unwrap_or_default() });
     let response = request.send("PATCH", &target.path(), &if_match(form), Some(&body)).await?;
-    match response.status.as_u16() {
-        200 => Ok(Flash::Saved.redirect(&target.path())),
-        422 => show_with(request, target, Some(&response)).await,
+    let next =
+        form_value(form, NEXT).and_then(|name| target.entry.meta.actions.iter().find(|known| known.name == name));
+    match (response.status.as_u16(), next) {
+        (200, Some(next)) if !next.confirm.is_empty() => Ok(redirect(&format!("{}/{}", target.path(), next.name))),
+        (200, Some(next)) => {
+            // The version of the form is that before the mapping was saved.
+            let unversioned: Vec<Pair> = form.iter().filter(|pair| pair.name == TOKEN).cloned().collect();
+            action::run(request, target, next.name, &unversioned).await
+        }
+        (200, None) => Ok(Flash::Saved.redirect(&target.path())),
+        (422, _) => show_with(request, target, Some(&response)).await,
         _ => record::error_page(request, target, &text!("The columns were not saved"), &response),
     }
 }

@@ -19,7 +19,7 @@ use charter_core::meta::Operation;
 use charter_core::ops::API;
 
 /// The query parameter with the CSRF token. The body is a file, which is not read before it is authorized.
-const TOKEN: &str = "_token";
+pub(super) const TOKEN: &str = "_token";
 
 /// The page with the form.
 ///

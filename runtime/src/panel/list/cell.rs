@@ -17,7 +17,7 @@ use crate::panel::layout;
 use crate::panel::record::field_error::{FieldError, RefusedValue};
 use crate::panel::record::form_snapshot::FormSnapshot;
 use crate::panel::record::input::{self, InputOptions};
-use crate::panel::record::{choices, form_decode, form_merge};
+use crate::panel::record::{choices, form_decode, form_merge, protection};
 use crate::panel::request::{PanelRequest, form_value, return_path};
 use crate::panel::target::Target;
 use crate::server::Response;
@@ -77,6 +77,9 @@ pub(in crate::panel) async fn edit(request: &PanelRequest<'_>, target: &Target<'
     let response = request.get(&target.path()).await?;
     let mut record = response.json()?[target.entry.meta.name].take();
     if !request.may_change_record(target.entry, &record) {
+        return Err(Error::NotFound);
+    }
+    if protection::of(request, target).await?.is_some() {
         return Err(Error::NotFound);
     }
     let value = record.get_mut(field.name).ok_or(Error::NotFound)?.take();
@@ -275,7 +278,9 @@ async fn row(request: &PanelRequest<'_>, target: &Target<'_>, form: &[Pair]) -> 
     let record = response.json()?[entry.meta.name].take();
     let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
     let names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
-    let mut table = Table::new(request, target, &shown, &names, list);
+    // The change may have frozen the record.
+    let protections = protection::of_records(request, entry, target.id).await?;
+    let mut table = Table::new(request, target, &shown, (&names, &protections), list);
     // Users who may change records may select them.
     table.is_selectable = true;
     Ok(fragment(StatusCode::OK, table.render_row(&record)))

@@ -84,7 +84,7 @@ pub(crate) async fn load(request: &PanelRequest<'_>, entry: &Entry) -> Result<Ar
 }
 
 /// A reference and the name derived from it have the same label. The reference gets a suffix.
-fn disambiguate_labels(columns: &mut [Column]) {
+pub(super) fn disambiguate_labels(columns: &mut [Column]) {
     let labels: Vec<String> = columns.iter().map(|column| column.label.clone()).collect();
     for column in columns.iter_mut().filter(|column| matches!(column.kind, Kind::Ref { .. })) {
         if labels.iter().filter(|label| **label == column.label).count() > 1 {

@@ -20,6 +20,7 @@ mod totals;
 pub(super) mod trash;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -28,7 +29,7 @@ use crate::language::{label, message, text};
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
-use crate::panel::record::action;
+use crate::panel::record::{action, protection};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use crate::panel::{bulk, import, layout, redirect, url};
@@ -37,10 +38,11 @@ use crate::server::Response;
 use charter_core::error::Result;
 use charter_core::meta::{ActionOn, FieldMeta, Operation};
 use charter_core::ops::API;
+use charter_core::ops::protection::Protection;
 use charter_core::query::Predicate;
 use columns::Column;
 use params::ListParams;
-use response::{ListBody, ListRecord};
+use response::{Fields as _, ListBody, ListRecord};
 use saved_views::SavedViews;
 use table::Table;
 use toolbar::Tool;
@@ -108,6 +110,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
         views: &views,
         charts,
         totals: &totals?,
+        may_create: request.may(entry, Operation::Create) && protection::may_create(request, target).await?,
     };
     let view_conditions = views.conditions();
     let mut display_names =
@@ -126,7 +129,9 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let body = response.list_body()?;
     let fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
     display_names.extend(DisplayNames::load_for_fields(request, entry, &fields, &body.records).await?);
-    let content = page.render(&body, &display_names, &api_path);
+    let ids = body.records.iter().filter_map(|record| record.value("id").as_i64());
+    let protections = protection::of_records(request, entry, ids.filter(|_| deleted_at.is_none())).await?;
+    let content = page.render(&body, &display_names, (&api_path, &protections));
     Ok(layout::page(request, &title, &content))
 }
 
@@ -143,6 +148,8 @@ struct ListPage<'l> {
     /// Charts above the table.
     charts: Markup,
     totals: &'l Totals,
+    /// True if the user may create records here.
+    may_create: bool,
 }
 
 /// Line charts of the latest records that match the conditions, whatever the page and the sort order of the list.
@@ -158,7 +165,7 @@ impl ListPage<'_> {
         &self,
         ListBody { records, meta }: &ListBody<'_>,
         display_names: &DisplayNames,
-        api_path: &str,
+        (api_path, protections): (&str, &HashMap<i64, Protection>),
     ) -> Markup {
         let total = meta["total"].as_i64();
         html! {
@@ -167,7 +174,7 @@ impl ListPage<'_> {
             (toolbar::render(self.request, self.target, self.params, self.columns, self.shown, self.views, display_names))
             @if records.is_empty() { (self.empty()) } @else {
                 (self.charts)
-                (self.table(records, display_names, total))
+                (self.table(records, display_names, total, protections))
                 (self.pager(meta, records.len()))
                 (peek::dialog())
             }
@@ -229,7 +236,7 @@ impl ListPage<'_> {
             @if !shows_trash && trash::may_view(request, entry) {
                 a .button href=(trash::url(&target.collection())) { (text!("Deleted")) }
             }
-            @if !shows_trash && request.may(entry, Operation::Create) {
+            @if !shows_trash && self.may_create {
                 @if let Some(url) = import::upload_url(request, entry) { a .button href=(url) { (text!("Import")) } }
                 a .button.primary href={ (target.collection()) "/new" } data-new { (text!("New {record}", record = labels::singular(entry.meta))) }
             }
@@ -264,7 +271,7 @@ impl ListPage<'_> {
                 } @else {
                     p { (text!("There are no {records} yet.", records = labels::records(entry.meta))) }
                     @if !entry.meta.description.is_empty() { p .faint { (label(entry.meta.description)) } }
-                    @if self.request.may(entry, Operation::Create) {
+                    @if self.may_create {
                         p { a .button.primary href={ (self.target.collection()) "/new" } { (text!("Create the first one")) } }
                     }
                 }
@@ -272,7 +279,13 @@ impl ListPage<'_> {
         }
     }
 
-    fn table(&self, records: &[ListRecord<'_>], display_names: &DisplayNames, total: Option<i64>) -> Markup {
+    fn table(
+        &self,
+        records: &[ListRecord<'_>],
+        display_names: &DisplayNames,
+        total: Option<i64>,
+        protections: &HashMap<i64, Protection>,
+    ) -> Markup {
         let (request, target, entry) = (self.request, self.target, self.target.entry);
         let may = |operation| request.may(entry, operation);
         let shows_trash = self.params.shows_trash();
@@ -281,7 +294,8 @@ impl ListPage<'_> {
         let may_delete = !shows_trash && may(Operation::Delete);
         let may_restore = shows_trash && trash::may_view(request, entry);
         let is_selectable = may_edit || may_delete || may_restore;
-        let mut table = Table::new(request, target, self.shown, display_names, request.raw.path_and_query());
+        let names = (display_names, protections);
+        let mut table = Table::new(request, target, self.shown, names, request.raw.path_and_query());
         (table.is_selectable, table.shows_trash) = (is_selectable, shows_trash);
         html! {
             form method="post" action={ (target.collection()) "/bulk" } data-bulk=(bulk::MAX_SELECTED) {

@@ -66,8 +66,9 @@ pub(super) fn of(request: &PanelRequest<'_>, entry: &Entry) -> Vec<Column> {
             }
             let column = columns::of_field(catalog, target, field);
             let label = format!("{label}: {}", column.label);
-            found.push(Column { name, label, sortable: false, ..column }.with_script_json(catalog));
+            found.push(Column { name, label, sortable: false, ..column });
         }
     }
-    found
+    columns::disambiguate_labels(&mut found);
+    found.into_iter().map(|column| column.with_script_json(catalog)).collect()
 }

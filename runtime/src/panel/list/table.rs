@@ -1,5 +1,7 @@
 //! Table of a list. Links and classes of its columns are computed once for all rows.
 
+use std::collections::HashMap;
+
 use maud::{Markup, html};
 
 use super::cell;
@@ -14,6 +16,7 @@ use crate::panel::target::Target;
 use crate::panel::url;
 use charter_core::catalog::{Entry, name_field};
 use charter_core::meta::{FieldMeta, Kind};
+use charter_core::ops::protection::Protection;
 
 /// Length of the list's URL that every link to a record may contain.
 const MAX_BACK_BYTES: usize = 1_000;
@@ -28,6 +31,8 @@ pub(super) struct Table<'l> {
     columns: Vec<TableColumn<'l>>,
     name_field: Option<&'static FieldMeta>,
     display_names: &'l DisplayNames,
+    /// Records whose cells cannot be edited.
+    protections: &'l HashMap<i64, Protection>,
     /// True if rows have a checkbox.
     pub is_selectable: bool,
     /// The tooltip of a cell that can be edited.
@@ -54,7 +59,7 @@ impl<'l> Table<'l> {
         request: &'l PanelRequest<'l>,
         target: &'l Target<'l>,
         shown: &[&'l Column],
-        display_names: &'l DisplayNames,
+        (display_names, protections): (&'l DisplayNames, &'l HashMap<i64, Protection>),
         list: String,
     ) -> Table<'l> {
         let name_field = name_field(target.entry);
@@ -80,6 +85,7 @@ impl<'l> Table<'l> {
             columns,
             name_field,
             display_names,
+            protections,
             is_selectable: false,
             edit_hint: text!("Double-click to edit"),
             shows_trash: false,
@@ -101,11 +107,12 @@ impl<'l> Table<'l> {
         if !self.list.is_empty() {
             href = url::with_back(&href, &self.list);
         }
+        let is_editable = !self.shows_trash && !self.protections.contains_key(&id);
         html! {
             tr data-row {
                 @if self.is_selectable { td .pick { label { input type="checkbox" name="id" value=(id) aria-label=(text!("Select {name}", name = name)); } } }
                 @for column in &self.columns {
-                    @let editable = column.editable.filter(|_| !self.shows_trash);
+                    @let editable = column.editable.filter(|_| is_editable);
                     td class=[column.class] data-label=[column.card_label] data-field=[editable] title=[editable.map(|_| &self.edit_hint)] {
                         @if column.links_to_record {
                             a href=(href) data-open {

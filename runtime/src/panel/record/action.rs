@@ -9,8 +9,8 @@ use super::form_snapshot::FormSnapshot;
 use super::{choices, form_decode, input};
 use crate::language::{self, html_text, message, text};
 use crate::panel::display_name::{self, DisplayNames};
-use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
+use crate::panel::format::{labels, rule_words};
 use crate::panel::request::{PanelRequest, if_match, return_path};
 use crate::panel::session::flash::Flash;
 use crate::panel::target::Target;
@@ -22,6 +22,7 @@ use charter_core::error::{Error, Result};
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, IncludeTarget};
 use charter_core::ops::RouteOperation;
 use charter_core::ops::consequences::consequences;
+use charter_core::ops::protection::Protection;
 use charter_core::query::Pair;
 use charter_platform::auth::account_mail;
 
@@ -56,6 +57,10 @@ pub(crate) fn may_run(request: &PanelRequest<'_>, target: &Target<'_>, action: &
         && matches!(action.name, "invite" | "erase" | "remove_second_factor" | "unlink_identity");
     let is_for_others = matches!(action.name, "erase" | "remove_second_factor");
     if is_limited && (!caller.is_admin || (is_for_others && target.id == caller.user_id)) {
+        return false;
+    }
+    // Nobody has an identity to unlink where there is no provider.
+    if target.entry.meta.name == "user" && action.name == "unlink_identity" && request.state.oidc.is_none() {
         return false;
     }
     let entry = target.entry;
@@ -93,7 +98,14 @@ pub(crate) fn allowed_actions(entry: &Entry) -> Option<&'static str> {
 pub(crate) fn refusal(entry: &Entry, action: &ActionMeta, record: &Value) -> Option<String> {
     let listed = record.get(allowed_actions(entry)?)?.as_array()?;
     let this = listed.iter().find(|one| one["action"] == action.name)?;
-    this["why"].as_str().map(message)
+    this["why"].as_str().map(|why| rule_words::refusal(entry.meta, why))
+}
+
+/// Returns true if the rule `access.write` keeps the record of an action from the user. [`refusal`] tells it for an action that
+/// `can` lists. A frozen record runs an action that leaves it as it is.
+pub(crate) fn is_protected(entry: &Entry, action: &ActionMeta, protection: Option<Protection>) -> bool {
+    let is_listed = action.rule.is_some() && allowed_actions(entry).is_some();
+    protection == Some(Protection::Rule) && action.method != ActionMethod::Get && !is_listed
 }
 
 /// The button of an action that is not allowed, with the reason.

@@ -10,6 +10,7 @@ use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
 use charter_core::error::Result;
 use charter_core::meta::Operation;
+use charter_core::ops::protection::Protection;
 
 /// Attachments on a page, the latest first.
 const PAGE_SIZE: i64 = 50;
@@ -18,7 +19,13 @@ const PAGE_SIZE: i64 = 50;
 const PAGE_PARAMETER: &str = "files";
 
 /// The card of attachments, if the resource has them.
-pub(crate) async fn render(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Markup> {
+///
+/// A frozen record keeps getting files.
+pub(crate) async fn render(
+    request: &PanelRequest<'_>,
+    target: &Target<'_>,
+    protection: Option<Protection>,
+) -> Result<Markup> {
     let (true, Some(id)) = (target.entry.meta.attachments, target.id) else { return Ok(html! {}) };
     let Some(attached) = request.state.catalog.attached() else { return Ok(html! {}) };
     let parameter = request.raw.query_pairs()?.into_iter().find(|pair| pair.name == PAGE_PARAMETER);
@@ -31,7 +38,7 @@ pub(crate) async fn render(request: &PanelRequest<'_>, target: &Target<'_>) -> R
     let body = response.json()?;
     let files = body[attached.meta.plural].as_array().cloned().unwrap_or_default();
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
-    let may_update = request.may(target.entry, Operation::Update);
+    let may_update = request.may(target.entry, Operation::Update) && protection != Some(Protection::Rule);
     let page_url = |page: i64| format!("{}?{PAGE_PARAMETER}={page}", target.path());
     Ok(html! {
         section .card {

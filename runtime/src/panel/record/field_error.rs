@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::input;
 use crate::language::{self, text};
-use crate::panel::display_name::DisplayNames;
+use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::number_input::{self, Separators};
 use crate::panel::format::{labels, pattern_words};
 use crate::panel::request::PanelRequest;
@@ -44,7 +44,12 @@ impl FieldError {
             let Some(resource) = refused.kind.referred() else {
                 return FieldError::Sentence(text!("No record is called {name}.", name = title));
             };
-            let meta = request.state.catalog.linked(resource).meta;
+            let referenced = request.state.catalog.linked(resource);
+            let meta = referenced.meta;
+            // Nobody has looked for the title.
+            if !display_name::is_listable(request, referenced) {
+                return FieldError::Predicate(text!("must be an id"));
+            }
             return FieldError::Sentence(match display_names.is_shared(resource, title) {
                 true => text!(
                     "Several {records} are called {name}. Choose one of the suggestions.",

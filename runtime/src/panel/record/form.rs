@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::conflict::Choice;
 use super::form_snapshot::FormSnapshot;
-use super::{form_decode, form_fields, frozen, input};
+use super::{form_decode, form_fields, input, protection};
 use crate::language::{self, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -20,8 +20,9 @@ use crate::server::Problem;
 use crate::server::Response;
 use charter_core::catalog::Entry;
 use charter_core::custom_field::{self, Definition};
-use charter_core::error::{Error, Result};
+use charter_core::error::Result;
 use charter_core::meta::{Access, FieldMeta, Kind, Operation};
+use charter_core::ops::protection::Protection;
 use charter_core::query::Pair;
 use charter_platform::auth;
 
@@ -32,13 +33,15 @@ pub(crate) struct RecordForm<'f> {
     pub definitions: Vec<Definition>,
     /// The values, as the API returns or accepts them.
     pub record: Value,
+    /// The name of the record as it is stored; none if the values are.
+    pub stored_name: Option<String>,
     pub display_names: DisplayNames,
     pub problem: Option<Problem>,
     /// The `ETag` of the edited record.
     pub version: Option<String>,
     pub notice: Option<Markup>,
-    /// The condition by which the record is frozen.
-    pub frozen: Option<&'static str>,
+    /// Why the record does not change: the form of a singleton shows it all the same.
+    pub protection: Option<Protection>,
     /// True if the form contains unsaved input: the browser warns before leaving it.
     pub is_unsaved: bool,
     /// `Idempotency-Key` of a new record.
@@ -58,6 +61,9 @@ pub(crate) struct RecordForm<'f> {
 pub(crate) async fn new(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Response> {
     if !request.may(target.entry, Operation::Create) {
         return Err(layout::not_permitted());
+    }
+    if !protection::may_create(request, target).await? {
+        return Err(protection::not_creatable());
     }
     let mut record = form_decode::default_values(request, target.entry);
     let pairs = request.raw.query_pairs()?;
@@ -81,10 +87,9 @@ pub(crate) async fn edit(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     if !may_update && !target.entry.meta.singleton {
         return Err(layout::not_permitted());
     }
-    let frozen = frozen::condition(request, target).await?;
-    match frozen {
-        Some(condition) if !target.entry.meta.singleton => Err(Error::Frozen(frozen::reason(condition))),
-        frozen => Ok(RecordForm { frozen, ..form }.render(StatusCode::OK)),
+    match protection::of(request, target).await? {
+        Some(protection) if !target.entry.meta.singleton => Err(protection::error(target.entry.meta, protection)),
+        protection => Ok(RecordForm { protection, ..form }.render(StatusCode::OK)),
     }
 }
 
@@ -177,10 +182,11 @@ impl<'f> RecordForm<'f> {
             target,
             definitions,
             record,
+            stored_name: None,
             problem: None,
             version: None,
             notice: None,
-            frozen: None,
+            protection: None,
             snapshot,
             choices: HashMap::new(),
             parents: display_name::parent_breadcrumbs(request, target).await?,
@@ -196,7 +202,10 @@ impl<'f> RecordForm<'f> {
         let title = match (is_new, entry.meta.singleton) {
             (true, _) => text!("New {record}", record = labels::singular(entry.meta)),
             (_, true) => labels::plural(entry.meta),
-            _ => text!("Edit {name}", name = display_name::of(entry, &self.record)),
+            _ => {
+                let name = self.stored_name.clone().unwrap_or_else(|| display_name::of(entry, &self.record));
+                text!("Edit {name}", name = name)
+            }
         };
         let mut breadcrumbs = self.parents.clone();
         if !entry.meta.singleton {
@@ -204,11 +213,11 @@ impl<'f> RecordForm<'f> {
         }
         let action = if is_new { target.collection() } else { target.path() };
         let cancel = self.return_path.as_ref().unwrap_or(&action);
-        let is_read_only = !is_new && (self.frozen.is_some() || !self.request.may(entry, Operation::Update));
+        let is_read_only = !is_new && (self.protection.is_some() || !self.request.may(entry, Operation::Update));
         let content = html! {
             (layout::header(&breadcrumbs, &html! { (title) }, &html! {}))
-            (frozen::notice(self.frozen))
-            @if let Some(notice) = &self.notice { div .notice role="alert" { (notice) } }
+            (protection::notice(entry.meta, self.protection))
+            @if let Some(notice) = &self.notice { div .notice role="alert" tabindex="-1" data-focus { (notice) } }
             @if let Some(problem) = &self.problem { (self.render_summary(problem)) }
             form .record method="post" action=(action) data-form data-unsaved[self.is_unsaved] data-begin[is_new && self.problem.is_none()] novalidate {
                 (layout::csrf_input(self.request))

@@ -8,8 +8,8 @@ use super::form::RecordForm;
 use super::input::{self, InputOptions};
 use super::{choices, form_decode};
 use crate::language::{message, text};
-use crate::panel::format::labels;
 use crate::panel::format::number_input::Separators;
+use crate::panel::format::{labels, rule_words};
 use crate::panel::request::PanelRequest;
 use crate::server::Problem;
 use charter_core::catalog::Entry;
@@ -31,7 +31,7 @@ impl RecordForm<'_> {
         let others: Vec<_> = problem.errors.iter().filter(|(name, _)| !has_input(name)).collect();
         html! {
             div .problem role="alert" tabindex="-1" data-focus {
-                @if problem.errors.is_empty() { p { (message(&problem.message)) } }
+                @if problem.errors.is_empty() { p { (rule_words::refusal(self.target.entry.meta, &problem.message)) } }
                 @else { p { strong { (text!("The record was not saved. Correct these errors:")) } } }
                 ul {
                     @for (name, messages) in &problem.errors {
@@ -142,7 +142,14 @@ impl RecordForm<'_> {
         let mut described_by = Vec::new();
         let separators = Separators::of(&self.request.locale.numbers);
         let is_decimal = matches!(kind, Kind::Decimal { .. }) && separators.differ_from_api();
-        if !help.is_empty() || is_decimal {
+        let suggestion_url = input::input_suggestion_url(self.request, Some(field));
+        let takes_id = suggestion_url.is_none() && choices.is_none();
+        let id_help = kind.referred().filter(|_| takes_id).map(|resource| {
+            let referenced = self.request.state.catalog.linked(resource);
+            text!("Enter the id: {record}.", record = labels::singular(referenced.meta))
+        });
+        let has_help = !help.is_empty() || is_decimal || id_help.is_some();
+        if has_help {
             described_by.push(help_id.clone());
         }
         if errors.is_some() {
@@ -158,7 +165,7 @@ impl RecordForm<'_> {
             described_by: (!described_by.is_empty()).then(|| described_by.join(" ")),
             invalid: errors.is_some(),
             display_names: &self.display_names,
-            suggestion_url: input::input_suggestion_url(self.request, Some(field)),
+            suggestion_url,
             referenced_name: self.polymorphic_name(field, value),
             // Inputs in a row of embedded records are compact.
             display: Some(field).filter(|_| !name.contains('.')),
@@ -167,8 +174,8 @@ impl RecordForm<'_> {
         let inner = html! {
             (input::render(self.request, kind, field.rules, &options))
             @if let Some(messages) = errors { p .error id=(error_id) { (self.error_of(name, messages).at_input(label)) } }
-            @if !help.is_empty() || is_decimal {
-                p .help id=(help_id) { (labels::render_code(help)) @if is_decimal { " " (text!("For example {number}.", number = separators.example())) } }
+            @if has_help {
+                p .help id=(help_id) { (labels::render_code(help)) @if let Some(id_help) = &id_help { " " (id_help) } @if is_decimal { " " (text!("For example {number}.", number = separators.example())) } }
             }
         };
         let invalid = errors.is_some();

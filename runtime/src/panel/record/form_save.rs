@@ -9,13 +9,15 @@ use serde_json::{Map, Value};
 use super::conflict::{self, Choice};
 use super::form::{RecordForm, definitions, shown_values};
 use super::form_snapshot::FormSnapshot;
-use super::{form_decode, form_merge};
+use super::{form_decode, form_merge, input};
 use crate::language::text;
+use crate::panel::display_name;
 use crate::panel::layout;
 use crate::panel::list::saved_view_form::{self, DecodedView};
 use crate::panel::list::trash;
 use crate::panel::request::{PanelRequest, form_value, if_match, return_path};
 use crate::panel::session::flash::Flash;
+use crate::panel::suggestion;
 use crate::panel::target::Target;
 use crate::server::Problem;
 use crate::server::Response;
@@ -151,6 +153,37 @@ pub(crate) async fn show_unsaved(
     Ok(RecordForm { notice, ..again }.render(status))
 }
 
+/// Replaces the title of exactly one record by its id, as the script does before it sends a form. The server reports any
+/// other text.
+async fn resolve_titles(
+    request: &PanelRequest<'_>,
+    fields: &[FieldMeta],
+    record: &mut Map<String, Value>,
+) -> Result<()> {
+    for field in fields {
+        let (Some(resource), Some(value)) = (field.kind.referred(), record.get_mut(field.name)) else { continue };
+        let Some(title) = input::unmatched_name(field.kind, value).map(String::from) else { continue };
+        let Some(id) = suggestion::id_of(request, request.state.catalog.linked(resource), &title).await? else {
+            continue;
+        };
+        match value {
+            Value::Array(list) => list.iter_mut().filter(|one| **one == *title).for_each(|one| *one = id.clone()),
+            one => *one = id,
+        }
+    }
+    Ok(())
+}
+
+/// The name of an existing record, unless it was deleted meanwhile.
+async fn stored_name(request: &PanelRequest<'_>, target: &Target<'_>) -> Result<Option<String>> {
+    if target.id.is_none() {
+        return Ok(None);
+    }
+    let response = request.get(&target.path()).await?;
+    let stored = response.is_success().then(|| response.json()).transpose()?;
+    Ok(stored.map(|body| display_name::of(target.entry, &body[target.entry.meta.name])))
+}
+
 /// A form that was sent.
 struct SentForm {
     record: Map<String, Value>,
@@ -195,6 +228,7 @@ impl SentForm {
                 form_merge::set(&mut record, name, value);
             }
         }
+        resolve_titles(request, fields, &mut record).await?;
         let version = form_value(form, "_version").filter(|version| !version.is_empty()).map(String::from);
         Ok(SentForm { record, entity_type, snapshot, choices, version })
     }
@@ -223,6 +257,14 @@ impl SentForm {
         let pressed = saved_view_form::reload_trigger(form);
         let again = RecordForm::load(request, target, Value::Object(record), snapshot, pressed).await?;
         let return_path = return_path(form).map(String::from);
-        Ok(RecordForm { version: self.version, choices: self.choices, return_path, is_unsaved: true, ..again })
+        let stored_name = stored_name(request, target).await?;
+        Ok(RecordForm {
+            stored_name,
+            version: self.version,
+            choices: self.choices,
+            return_path,
+            is_unsaved: true,
+            ..again
+        })
     }
 }

@@ -291,7 +291,7 @@ pub(crate) fn render(request: &PanelRequest<'_>, kind: Kind, rules: &[Rule], opt
             };
             let max_length = if let Kind::String { max } = kind { Some(max) } else { None };
             let input = html! {
-                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[&placeholder] autocomplete="off"
+                input .code[is_monospace] type=(input_type) id=(id) name=(name) value=(text) inputmode=[mode] maxlength=[max_length] placeholder=[&placeholder] autocomplete=[options.suggestion_url.as_ref().map(|_| "off")]
                     data-titles=[&options.suggestion_url] aria-describedby=[described_by] aria-invalid=[invalid] aria-required=[required];
             };
             match options.widget() {

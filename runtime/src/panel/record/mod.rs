@@ -13,20 +13,20 @@ pub(super) mod form_merge;
 mod form_roundtrip;
 pub(super) mod form_save;
 pub(super) mod form_snapshot;
-pub(super) mod frozen;
 pub(super) mod history;
 pub(super) mod input;
+pub(super) mod protection;
 mod related;
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::language::{self, message, text};
+use crate::language::{self, text};
 use crate::panel::confirmation::deletion;
 use crate::panel::dashboard::chart;
 use crate::panel::display_name::{self, DisplayNames};
-use crate::panel::format::labels;
 use crate::panel::format::value::{self, Placement};
+use crate::panel::format::{labels, rule_words};
 use crate::panel::list::{self, trash};
 use crate::panel::request::PanelRequest;
 use crate::panel::target::Target;
@@ -37,6 +37,7 @@ use charter_core::catalog::Entry;
 use charter_core::custom_field;
 use charter_core::error::Result;
 use charter_core::meta::{ActionMeta, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Shown};
+use charter_core::ops::protection::Protection;
 
 /// Actions with a button in the page header. The menu contains the others, unless it would contain only one.
 const MAX_HEADER_ACTIONS: usize = 3;
@@ -63,11 +64,11 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
     let display_names = DisplayNames::load_for_fields(request, entry, &fields, std::slice::from_ref(&record)).await?;
     let name = display_name::of(entry, &record);
     let version = response.etag().unwrap_or_default().to_string();
-    let frozen = frozen::condition(request, target).await?;
+    let protection = protection::of(request, target).await?;
     let parents = display_name::parent_breadcrumbs(request, target).await?;
     let content = html! {
-        (header(request, target, parents, &name, &record, (&version, frozen.is_some())))
-        (frozen::notice(frozen))
+        (header(request, target, parents, &name, &record, (&version, protection)))
+        (protection::notice(entry.meta, protection))
         // Scripts list the records that the user opened last.
         div .columns data-record=(name) data-kind=(labels::singular(entry.meta)) {
             div .main-column {
@@ -80,7 +81,7 @@ pub(super) async fn show(request: &PanelRequest<'_>, target: &Target<'_>) -> Res
                 (related::render(request, target, &record).await?)
             }
             div .side-column {
-                (attachments::render(request, target).await?)
+                (attachments::render(request, target, protection).await?)
                 (chart::deliveries(request, target).await?)
                 (history::render_recent(request, target).await?)
             }
@@ -136,14 +137,15 @@ fn header(
     mut breadcrumbs: Vec<(String, String)>,
     name: &str,
     record: &Value,
-    (version, is_frozen): (&str, bool),
+    (version, protection): (&str, Option<Protection>),
 ) -> Markup {
     let entry = target.entry;
     let may_change = request.may_change_record(entry, record);
-    let may = |operation| may_change && !is_frozen && request.may(entry, operation);
+    let may = |operation| may_change && protection.is_none() && request.may(entry, operation);
     let is_offered = |action: &'static ActionMeta| {
         // An action that creates another record does not change this one.
         (may_change || matches!(action.output, ActionOutput::Created))
+            && !action::is_protected(entry, action, protection)
             && action::may_run(request, target, action)
             && !action::is_shown_inline(action)
             && !action::is_done(action, record)
@@ -155,8 +157,10 @@ fn header(
         Some(_) => url::with_back(&path, &request.raw.path_and_query()),
         None => path,
     };
-    let offered: Vec<&'static ActionMeta> =
+    let mut offered: Vec<&'static ActionMeta> =
         entry.meta.actions.iter().filter(|action| action.on == ActionOn::Record && is_offered(action)).collect();
+    // Those that the state of the record allows come first.
+    offered.sort_by_key(|action| action::refusal(entry, action, record).is_some());
     let (first, others) =
         offered.split_at(if offered.len() <= MAX_HEADER_ACTIONS + 1 { offered.len() } else { MAX_HEADER_ACTIONS });
     let button = |action: &'static ActionMeta| match action::refusal(entry, action, record) {
@@ -242,12 +246,13 @@ pub(super) fn error_page(
     let problem = response.problem();
     let summary = match response.status.as_u16() {
         412 => text!("Somebody else changed this record. Reload it and try again."),
-        _ => message(&problem.message),
+        _ => rule_words::refusal(target.entry.meta, &problem.message),
     };
     let content = html! {
         (layout::header(&[(target.collection(), labels::plural(target.entry.meta))], &html! { (title) }, &html! {}))
         div .problem role="alert" {
-            p { (summary) }
+            // The summary of a request that is not valid repeats its first error, with the name of the field.
+            @if problem.errors.is_empty() { p { (summary) } }
             ul { @for (name, messages) in &problem.errors { li { (labels::error_field(target.entry.meta, name)) " " (labels::messages(messages)) } } }
         }
         p { a .button href=(target.path()) { (text!("Back")) } }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::action;
+use super::{action, protection};
 use crate::language::{self, text};
 use crate::panel::display_name::{self, DisplayNames};
 use crate::panel::format::labels;
@@ -15,6 +15,7 @@ use crate::panel::{layout, url};
 use charter_core::catalog::{Entry, name_field};
 use charter_core::error::Result;
 use charter_core::meta::{ActionMeta, ActionMethod, ActionOn, ActionOutput, FieldMeta, Kind, Operation, Rule};
+use charter_core::ops::protection::{Protection, may_refer};
 use charter_core::query::is_filterable;
 
 /// Records in each list.
@@ -34,7 +35,7 @@ pub(super) async fn render(request: &PanelRequest<'_>, target: &Target<'_>, reco
         let children = Target { entry: child, parent: Some((entry, id)), id: None };
         let all = children.collection();
         let by = child.meta.under.map_or("", |under| under.field);
-        lists.push(related_list(request, &children, by, &all, &format!("{all}/new")).await?);
+        lists.push(related_list(request, &children, (by, id), &all, &format!("{all}/new")).await?);
     }
     for child in catalog.entries().iter().filter(|child| display_name::is_listable(request, child)) {
         let children = Target { entry: child, parent: None, id: None };
@@ -54,7 +55,7 @@ pub(super) async fn render(request: &PanelRequest<'_>, target: &Target<'_>, reco
             };
             let all = format!("{path}?{}", query(&|name, value| format!("q[{name}_eq]={value}")));
             let new = format!("{path}/new?{}", query(&|name, value| format!("{name}={value}")));
-            lists.push(related_list(request, &children, field.name, &all, &new).await?);
+            lists.push(related_list(request, &children, (field.name, id), &all, &new).await?);
         }
     }
     Ok(html! { @for list in lists { (list) } })
@@ -76,11 +77,11 @@ fn may_reference(entry: &Entry, type_field: &str, referenced: &Entry) -> bool {
     matches!(kind, Some(Kind::PolymorphicType { type_names }) if type_names.contains(&referenced.meta.type_name))
 }
 
-/// The first records of the list `all`. `by` is the reference to the shown record, and `new` the URL of the form.
+/// The first records of the list `all`. `by` is the reference to the shown record `id`, and `new` the URL of the form.
 async fn related_list(
     request: &PanelRequest<'_>,
     target: &Target<'_>,
-    by: &str,
+    (by, id): (&str, i64),
     all: &str,
     new: &str,
 ) -> Result<Markup> {
@@ -130,6 +131,13 @@ async fn related_list(
     let shown_fields: Vec<&'static FieldMeta> = shown.iter().filter_map(|column| column.field).collect();
     let display_names = DisplayNames::load_for_fields(request, entry, &shown_fields, records).await?;
     let total = body["meta"]["total"].as_i64().unwrap_or_default();
+    let ids = records.iter().filter_map(|record| record["id"].as_i64());
+    let protections = protection::of_records(request, entry, ids).await?;
+    let may_add = request.may(entry, Operation::Create)
+        && match entry.field(by) {
+            Some(reference) => may_refer(&request.context(), entry, reference, id).await?,
+            None => true,
+        };
     let linked = link_column(entry, &shown);
     // Forms and actions return to this page.
     let new = url::with_back(new, &request.raw.path_and_query());
@@ -137,7 +145,7 @@ async fn related_list(
         section .card {
             div .card-head {
                 h2 { a href=(all) { (labels::plural(entry.meta)) } " " span .count { (request.locale.numbers.count(total)) } }
-                @if request.may(entry, Operation::Create) { a .button.small href=(new) { (text!("Add")) } }
+                @if may_add { a .button.small href=(new) { (text!("Add")) } }
             }
             @if records.is_empty() { p .faint { (text!("None yet.")) } } @else {
                 div .scroll tabindex="0" role="region" aria-label=(labels::plural(entry.meta)) {
@@ -147,7 +155,8 @@ async fn related_list(
                             th scope="col" { span .hidden { (text!("Actions")) } }
                         } }
                         tbody { @for record in records { tr {
-                            @let row_target = target.record(record["id"].as_i64().unwrap_or_default());
+                            @let id = record["id"].as_i64().unwrap_or_default();
+                            @let row_target = target.record(id);
                             @for column in &shown {
                                 td .number[column.kind.facts().is_number] {
                                     @if let Some(field) = column.field {
@@ -158,7 +167,7 @@ async fn related_list(
                             }
                             td .row-actions {
                                 a href=(row_target.path()) aria-label=(labelled(&open_label, &display_name::of(entry, record))) { (open_label) }
-                                @let row_actions = row_actions(request, &row_target, entry, record, &actions);
+                                @let row_actions = row_actions(request, &row_target, record, &actions, protections.get(&id).copied());
                                 @let (first, others) = row_actions.split_at(if row_actions.len() <= MAX_ROW_ACTIONS + 1 { row_actions.len() } else { MAX_ROW_ACTIONS });
                                 @for action in first { " " (action) }
                                 @if !others.is_empty() {
@@ -202,10 +211,11 @@ fn labelled(operation: &str, name: &str) -> String {
 fn row_actions(
     request: &PanelRequest<'_>,
     row_target: &Target<'_>,
-    entry: &Entry,
     record: &Value,
     actions: &[&ActionMeta],
+    protection: Option<Protection>,
 ) -> Vec<Markup> {
+    let entry = row_target.entry;
     let back = request.raw.path_and_query();
     let title = display_name::of(entry, record);
     let button = |action: &&ActionMeta| {
@@ -222,14 +232,18 @@ fn row_actions(
             }
         }
     };
-    let is_offered =
-        |action: &&&ActionMeta| !action::is_done(action, record) && action::refusal(entry, action, record).is_none();
+    let may_change = protection.is_none() && request.may_change_record(entry, record);
+    let is_offered = |action: &&&ActionMeta| {
+        !action::is_done(action, record)
+            && !action::is_protected(entry, action, protection)
+            && action::refusal(entry, action, record).is_none()
+    };
     let mut row_actions: Vec<Markup> = actions.iter().filter(is_offered).map(button).collect();
-    if request.may(entry, Operation::Update) {
+    if may_change && request.may(entry, Operation::Update) {
         let to = url::with_back(&format!("{}/edit", row_target.path()), &back);
         row_actions.push(html! { a href=(to) aria-label=(text!("Edit {name}", name = title)) { (text!("Edit")) } });
     }
-    if row_target.parent.is_some() && request.may(entry, Operation::Delete) {
+    if row_target.parent.is_some() && may_change && request.may(entry, Operation::Delete) {
         let to = url::with_back(&format!("{}/delete", row_target.path()), &back);
         row_actions.push(html! { a href=(to) aria-label=(text!("Delete {name}", name = title)) { (text!("Delete")) } });
     }

@@ -1,6 +1,6 @@
 //! The include `can`: the actions of each record that have a rule, and which of them the caller may run.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::json;
 
@@ -11,8 +11,9 @@ use crate::meta::ActionMeta;
 use crate::ops::action::rule::refusal_of_row;
 use crate::ops::endpoints::RouteOperation;
 use crate::ops::input::checks::{checked, frozen_by};
+use crate::ops::protection::changeable_ids;
 use crate::ops::row_access::NOT_CHANGEABLE;
-use crate::ops::visibility::{changeable, present};
+use crate::ops::visibility::present;
 use crate::ops::{Access, Context, records};
 
 /// `[{"action": "solve", "allowed": false, "why": "…"}]` for each id, by the checks that the action makes.
@@ -31,14 +32,7 @@ pub async fn load(context: &Context<'_>, entry: &Entry, ids: &[Option<i64>]) -> 
     let guards: Vec<&Node> = guards.map(|guard| checked(guard, entry.meta)).collect::<Result<_>>()?;
     let request = context.request(guards.into_iter().any(Node::needs_day)).await?;
     let known: Vec<i64> = ids.iter().flatten().copied().collect();
-    // The records that the row rule of writes lets the caller change; `None` for all.
-    let changeable: Option<HashSet<i64>> = match changeable(context, entry) {
-        Some(rule) => {
-            let rows = records::load_many(context, entry, &known, &rule).await?;
-            Some(rows.iter().map(|row| row.try_get("", "id")).collect::<Result<_, _>>()?)
-        }
-        None => None,
-    };
+    let changeable = changeable_ids(context, entry, &known).await?;
     let mut lists: HashMap<i64, Vec<u8>> = HashMap::new();
     for row in records::load_many(context, entry, &known, &present(entry)).await? {
         let id: i64 = row.try_get("", "id")?;
