@@ -8,6 +8,9 @@ use super::package::Package;
 use super::values::{is_time_format, unescape};
 use super::xml::{Piece, Xml, push};
 
+/// Maximum number of relations of a part, each of which stays in memory.
+const MAX_RELATIONS: usize = 10_000;
+
 /// The contents of a workbook but for its rows.
 pub(super) struct Book {
     /// The name of the part with the rows.
@@ -64,6 +67,9 @@ impl Relations {
         loop {
             match xml.next()? {
                 Piece::Start(element) if element.name() == "Relationship" => {
+                    if relations.len() == MAX_RELATIONS {
+                        return Err(malformed("it has too many relations"));
+                    }
                     let text = |name| Ok::<_, String>(element.attribute(name)?.unwrap_or_default());
                     let (id, kind, target) = (text("Id")?, text("Type")?, text("Target")?);
                     let kind = kind.rsplit('/').next().unwrap_or_default();

@@ -237,6 +237,8 @@ fn deep_elements_truncated_parts_and_long_directories_are_refused() {
         let message = problem(&with(sheet(""), "xl/worksheets/sheet1.xml", text));
         assert!(message.starts_with("is no workbook in the format XLSX: "), "{message}");
     }
+    let all: String = (0..11_000).map(|number| relation(&format!("i{number}"), "worksheet", "x")).collect();
+    assert!(problem(&with(sheet(""), "xl/_rels/workbook.xml.rels", relations(&all))).contains("too many relations"));
     // Attributes are not compared with each other.
     let attributes: String = (0..60_000).map(|number| format!(" a{number}=\"\"")).collect();
     let begun = Instant::now();
