@@ -105,9 +105,10 @@ fn nanoseconds(time: DateTime<Utc>) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expression::condition_over_fields;
+    use crate::expression::{Names, condition_over_fields};
     use crate::meta::{FieldMeta, Kind};
     use crate::principal::Principal;
+    use charter_model::expression::check;
     use chrono_tz::Tz;
     use rust_decimal::Decimal;
 
@@ -134,12 +135,13 @@ mod tests {
     }
 
     fn evaluated(text: &'static str) -> Option<bool> {
-        let node = condition_over_fields(text, &FIELDS).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
+        let names = Names { resource: None, fields: &FIELDS, has_request: true, others: None };
+        let node = check(text, &names).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}"));
         let caller =
             Principal { user_id: Some(7), permissions: ["tickets.all".to_owned()].into(), ..Principal::default() };
         let now = "2026-02-27T23:30:00Z".parse().unwrap();
         let request = Request { caller: &caller, now, zone: Tz::Europe__Berlin };
-        holds(node, &request, &record).unwrap()
+        holds(&node, &request, &record).unwrap()
     }
 
     #[test]
