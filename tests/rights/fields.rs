@@ -175,7 +175,7 @@ async fn guess_of_a_hidden_value_is_refused_right_or_wrong(server: Gadgets) {
         let message = world.other.post("/gadgets/bulk", bulk).await.invalid("operations.0");
         assert!(message.contains("`costs.manage`"), "{message}");
     }
-    // Who reads the value can send it back.
+    // A caller that reads the value can send it back.
     world.viewer.put(&path, json!({ "cost": COST })).await.record("gadget");
 }
 

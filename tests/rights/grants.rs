@@ -94,7 +94,7 @@ async fn default_role_grants_no_more_than_who_sets_it_has(server: Server) {
     assert!(message.starts_with("cannot be the role All: you do not have its"), "{message}");
     clerk.put("/settings", json!({ "timezone": "Europe/Berlin" })).await.record("settings");
     admin.put("/settings", json!({ "default_role_id": all["id"] })).await.record("settings");
-    // What it is already can stay.
+    // The role of before can stay.
     clerk.put("/settings", json!({ "default_role_id": all["id"], "timezone": "UTC" })).await.record("settings");
 }
 
