@@ -32,7 +32,7 @@ pub fn check(_: &Schema, resource: &Resource, problems: &mut Problems) {
                     let (action_name, name) = (&action.name.value, &field.name.value);
                     let message =
                         format!("`{action_name}` empties `{name}`, which is required when `{}`", condition.value);
-                    report(action, rule, &[field.name.value.clone()], (message, condition.span), problems);
+                    report(action, rule, std::slice::from_ref(&field.name.value), (message, condition.span), problems);
                 }
             }
         }
