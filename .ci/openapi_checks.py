@@ -15,6 +15,10 @@ RULES_BEYOND_SCHEMAS = re.compile(
             "is not a view of ",
             "is required with ",
             "is already taken",
+            "is in the list twice",
+            "must be .*, as in the path",
+            # A saved view has filters that the caller may not use, or whose fields no longer exist.
+            "filters by `",
             "refers to an unknown ",
             # The language of conditions has a grammar.
             "is not valid for .* at character ",
@@ -37,6 +41,11 @@ RULES_BEYOND_SCHEMAS = re.compile(
             "has too many digits to be kept exactly",
             "must be your own",
             "cannot grant ",
+            "cannot assign the role ",
+            "cannot be the role ",
+            "cannot be changed: the user has the role ",
+            "of an administrator can be changed by administrators",
+            "cannot be changed with a token that expires",
             "cannot change: this is the last administrator",
             "must contain at least one choice",
             "are allowed for the type choice only",
