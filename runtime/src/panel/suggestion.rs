@@ -126,19 +126,17 @@ pub(super) async fn by_name(request: &PanelRequest<'_>, entry: &Entry, text: &st
     Ok(found.iter().map(|record| (record["id"].clone(), of(entry, record))).collect())
 }
 
-/// The id of the only record with exactly this title, in upper or lower case; `None` if the user may not list the resource.
-///
-/// # Errors
-/// When the database fails.
-pub(super) async fn id_of(request: &PanelRequest<'_>, entry: &Entry, title: &str) -> Result<Option<Value>> {
+/// The id of the only record with exactly this title, in upper or lower case; `None` if the user may not list the resource, or
+/// the list cannot be read.
+pub(super) async fn id_of(request: &PanelRequest<'_>, entry: &Entry, title: &str) -> Option<Value> {
     if !is_listable(request, entry) {
-        return Ok(None);
+        return None;
     }
     // A text that the API refuses, such as a very long one, is no title.
     let found = by_name(request, entry, title).await.unwrap_or_default();
     let folded = title.trim().to_lowercase();
     let mut same = found.into_iter().filter(|(_, found)| found.trim().to_lowercase() == folded);
-    Ok(same.next().filter(|_| same.next().is_none()).map(|(id, _)| id))
+    same.next().filter(|_| same.next().is_none()).map(|(id, _)| id)
 }
 
 /// The wanted suggestions.

@@ -155,15 +155,11 @@ pub(crate) async fn show_unsaved(
 
 /// Replaces the title of exactly one record by its id, as the script does before it sends a form. The server reports any
 /// other text.
-async fn resolve_titles(
-    request: &PanelRequest<'_>,
-    fields: &[FieldMeta],
-    record: &mut Map<String, Value>,
-) -> Result<()> {
+async fn resolve_titles(request: &PanelRequest<'_>, fields: &[FieldMeta], record: &mut Map<String, Value>) {
     for field in fields {
         let (Some(resource), Some(value)) = (field.kind.referred(), record.get_mut(field.name)) else { continue };
         let Some(title) = input::unmatched_name(field.kind, value).map(String::from) else { continue };
-        let Some(id) = suggestion::id_of(request, request.state.catalog.linked(resource), &title).await? else {
+        let Some(id) = suggestion::id_of(request, request.state.catalog.linked(resource), &title).await else {
             continue;
         };
         match value {
@@ -171,7 +167,6 @@ async fn resolve_titles(
             one => *one = id,
         }
     }
-    Ok(())
 }
 
 /// The name of an existing record, unless it was deleted meanwhile.
@@ -228,7 +223,7 @@ impl SentForm {
                 form_merge::set(&mut record, name, value);
             }
         }
-        resolve_titles(request, fields, &mut record).await?;
+        resolve_titles(request, fields, &mut record).await;
         let version = form_value(form, "_version").filter(|version| !version.is_empty()).map(String::from);
         Ok(SentForm { record, entity_type, snapshot, choices, version })
     }
